@@ -4,7 +4,7 @@ import { urlIn } from '../../scripts/release/smoke.ts'
 const ROOT = join(import.meta.dir, '..', '..')
 export const BINARY = join(ROOT, 'dist', 'gatehouse')
 
-/** Compiles the executable as it is released, unless whoever runs the tests has done so. */
+/** Compiles the executable as it is released, unless that was done before the tests. */
 export async function compileBinary() {
   if (process.env.TEST_COMPILED) return
   const { exited, stderr } = Bun.spawn(['bun', 'scripts/build.ts'], { cwd: ROOT, stderr: 'pipe' })
@@ -33,56 +33,32 @@ export async function outcomeOf(child: Bun.ReadableSubprocess) {
 export const command = ({ cwd, args = [], env = {} }: Launch) =>
   outcomeOf(Bun.spawn([BINARY, ...args], { cwd, env, ...PIPES }))
 
-/** Starts `serve` on a free port; it may come up or end. */
-export function beginServer({ cwd, args = [], env = {} }: Launch) {
+export type Server = Awaited<ReturnType<typeof startServer>>
+
+/** Starts `serve` on a free port and waits until it says where it listens. */
+export async function startServer({ cwd, args = [], env = {} }: Launch) {
   const argv = [BINARY, 'serve', '--server-port', '0', ...args]
   const child = Bun.spawn(argv, { cwd, env, ...PIPES })
-  const out = collect(child.stdout)
-  const err = collect(child.stderr)
-
-  /** Where it says that it listens; undefined when it ends without. */
-  async function url(): Promise<string | undefined> {
-    await until(
-      () => urlIn(out.text) !== undefined || child.exitCode !== null,
-      () => out.text + err.text,
-    )
-    return urlIn(out.text)
-  }
-
+  const [out, err] = [collect(child.stdout), collect(child.stderr)]
+  const isRunning = () => child.exitCode === null && child.signalCode === null
   async function end(signal: NodeJS.Signals): Promise<number> {
     child.kill(signal)
     return await child.exited
   }
-
+  const printed = () => out.text + err.text
+  await until(() => urlIn(out.text) !== undefined || !isRunning(), printed)
+  const url = urlIn(out.text)
+  if (url === undefined) throw new Error(`did not start: ${printed()}`)
   return {
-    url,
-    pid: child.pid,
-    /** Null while it runs, and after a signal. */
-    exitCode: () => child.exitCode,
-    isRunning: () => child.exitCode === null && child.signalCode === null,
-    out: () => out.text,
-    err: () => err.text,
-    /** As an operator or an orchestrator would. */
+    ...{ url, pid: child.pid, isRunning, out: () => out.text, err: () => err.text },
     terminate: () => end('SIGTERM'),
-    /** As a power cut would. */
     kill: () => end('SIGKILL'),
-    [Symbol.asyncDispose]: async () => {
-      await end('SIGKILL')
-    },
+    [Symbol.asyncDispose]: () => end('SIGKILL').then(() => {}),
   }
 }
 
-export type Server = Awaited<ReturnType<typeof startServer>>
-
-/** Starts `serve` on a free port and waits until it says where it listens. */
-export async function startServer(launch: Launch) {
-  const server = beginServer(launch)
-  const url = await server.url()
-  if (url === undefined) throw new Error(`did not start: ${server.out()}${server.err()}`)
-  return { ...server, url }
-}
-
-function collect(stream: ReadableStream<Uint8Array>) {
+/** Collects the text of a stream. */
+export function collect(stream: ReadableStream<Uint8Array>): { text: string } {
   const collected = { text: '' }
   const decoder = new TextDecoder()
   void (async () => {

@@ -27,7 +27,7 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /** The screens and color schemes that pages are made for. */
-export const LOOKS = [
+const LOOKS = [
   { name: 'wide-light', width: 1280, height: 900, colorScheme: 'light' },
   { name: 'wide-dark', width: 1280, height: 900, colorScheme: 'dark' },
   { name: 'narrow-light', width: 360, height: 740, colorScheme: 'light' },

@@ -1,7 +1,6 @@
 import { expect } from 'bun:test'
 import type { Browser, Locator, Page } from 'playwright-core'
-import { appCode } from './authenticator.ts'
-import { LOOKS, type Look, screenshot, scrollsSideways, seriousFindings } from './browser.ts'
+import { type Look, screenshot, scrollsSideways, seriousFindings, WIDE } from './browser.ts'
 import type { RelyingApp } from './relying-app.ts'
 
 /** The browser of a person. */
@@ -9,7 +8,6 @@ export interface Eyes {
   look?: Look
   /** Sent in Accept-Language. */
   language?: 'en-GB' | 'de-DE'
-  javaScript?: boolean
 }
 
 export type Person = Awaited<ReturnType<typeof newPerson>>
@@ -25,13 +23,12 @@ const PATIENCE_MS = 20_000
  * shows, never for a time. Ends with the scope: `await using ada = await newPerson(…)`.
  */
 export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = {}) {
-  const { look = LOOKS[0], language = 'en-GB', javaScript = true } = eyes
+  const { look = WIDE, language = 'en-GB' } = eyes
   const { width, height, colorScheme } = look
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme,
     locale: language,
-    javaScriptEnabled: javaScript,
   })
   context.setDefaultTimeout(PATIENCE_MS)
   return at(await context.newPage())
@@ -96,17 +93,6 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
     const shownKey = async (): Promise<string> =>
       ((await page.locator('.key').textContent()) ?? '').replaceAll(/\s/g, '')
 
-    /** Sets up an authenticator; answers with its secret. */
-    async function enrols(): Promise<string> {
-      await opensSettings()
-      const secret = await shownKey()
-      const authenticator = section('Authenticator app')
-      await types({ 'Code from your authenticator app': appCode(secret) }, authenticator)
-      await presses('Save', authenticator)
-      await isTold('Your changes have been saved.')
-      return secret
-    }
-
     async function token(): Promise<string> {
       const cookies = await context.cookies(app.url)
       return cookies.find(({ name }) => name === app.cookie)?.value ?? ''
@@ -114,7 +100,7 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
 
     return {
       ...{ page, field, types, remarkOn, presses, follows, reads, isTold, section, opensApp },
-      ...{ starts, isSignedInAs, signsIn, signsOut, opensSettings, shownKey, enrols, token },
+      ...{ starts, isSignedInAs, signsIn, signsOut, opensSettings, shownKey, token },
       /** The text of the page without its navigation. */
       reading: async (): Promise<string> => (await page.locator('main').textContent()) ?? '',
       /** Checks accessibility and width of the page, and takes a screenshot. */
@@ -130,8 +116,7 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
   async function looks(page: Page, name: string) {
     await page.waitForLoadState()
     expect([name, await scrollsSideways(page)]).toEqual([name, false])
-    // It needs timers, which do not run without scripts.
-    if (javaScript) expect([name, await seriousFindings(page)]).toEqual([name, []])
+    expect([name, await seriousFindings(page)]).toEqual([name, []])
     const tall = await page.evaluate(() => document.documentElement.scrollHeight)
     if (tall > height) await page.setViewportSize({ width, height: tall })
     await screenshot(page, `walk-${name}`)

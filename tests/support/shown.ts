@@ -1,6 +1,6 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { until } from './binary.ts'
+import { collect, until } from './binary.ts'
 import { temporaryFolder } from './folder.ts'
 import type { Page } from './page.ts'
 import { freePort } from './port.ts'
@@ -18,16 +18,6 @@ const RUNNERS: Record<string, { program: string | null; file: string }> = {
 }
 
 export const canRun = (language: string): boolean => (RUNNERS[language]?.program ?? null) !== null
-
-/** Collects the text of a stream. */
-export function collect(stream: ReadableStream<Uint8Array>): { text: string } {
-  const decoder = new TextDecoder()
-  const collected = { text: '' }
-  void (async () => {
-    for await (const chunk of stream) collected.text += decoder.decode(chunk, { stream: true })
-  })()
-  return collected
-}
 
 interface Program {
   language: string

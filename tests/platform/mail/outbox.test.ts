@@ -220,9 +220,11 @@ test('A withheld mail is deleted with its person an hour later, or by retention'
   expect(read(other)).toBeUndefined()
 })
 
-test('A subject is one line in one direction', async () => {
+test('A subject is one line in one direction, of at most 200 characters', async () => {
   const subject = ' Sign in at Acme\r\nBcc: eve@example.com\u2028and \u202egro.live\u2069 \ud83d'
   const ids = [await send(ADA, { subject }), await withhold({ subject })]
   const line = 'Sign in at Acme Bcc: eve@example.com and  gro.live  \ufffd'
   expect(ids.map((id) => read(id)?.subject)).toEqual([line, line])
+  const long = await withhold({ subject: '𝒜'.repeat(201) })
+  expect(read(long)?.subject).toBe('𝒜'.repeat(200))
 })

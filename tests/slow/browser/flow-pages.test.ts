@@ -89,44 +89,41 @@ test('Every page is accessible in light and dark, fits narrow screens, and loads
 const email = 'ada@example.com'
 const password = 'correct horse'
 
+const typed = { identifier: email, password }
+const resent = { identifier: email, method: 'code', resend: 'code' }
+
 test.each([
-  ['login', { identifier: email, password }, '[value=password]', { method: 'password' }],
-  ['login', { identifier: email }, '[value=code]', { method: 'code', password: '' }],
+  ['login', typed, '[value=password]', { ...typed, method: 'password' }],
+  ['login', { identifier: email }, '[value=code]', { ...typed, password: '', method: 'code' }],
   ['login', {}, '[value=google]', { provider: 'google' }],
-  ['settings-new', { password }, '[value=password]', { method: 'password' }],
-])('The form of %s with %j, sent by button%s, adds %j', async (name, fields, button, added) => {
-  await open(name, plain)
-  for (const [field, value] of Object.entries(fields)) await plain.fill(`[name="${field}"]`, value)
-  await plain.click(`button${button}`)
-  await plain.waitForSelector('text=received')
-  expect(sent).toEqual([{ csrf_token: CSRF, ...fields, ...added }])
-})
+  ['login-code', { code: '12' }, '[name=resend]', resent],
+  ['settings-new', { password }, '[value=password]', { password, method: 'password' }],
+])(
+  'Without scripts, the form of %s with %j and button%s submits %j',
+  async (name, fields, button, expected) => {
+    await open(name, plain)
+    for (const [field, value] of Object.entries(fields))
+      await plain.fill(`[name="${field}"]`, value)
+    await plain.click(`button${button}`)
+    await plain.waitForSelector('text=received')
+    expect(sent).toEqual([{ csrf_token: CSRF, ...expected }])
+  },
+)
 
-test('Without scripts, resending a code drops what was typed', async () => {
-  await open('login-code', plain)
-  await plain.fill('[name=code]', '12')
-  await plain.click('button[name=resend]')
-  await plain.waitForSelector('text=received')
-  expect(sent).toEqual([{ csrf_token: CSRF, identifier: email, method: 'code', resend: 'code' }])
-})
-
-test.each([
-  ['login-second-factor', 'summary', '[name=lookup_secret]', { method: 'lookup_secret' }],
-  [
-    'settings-kept',
-    'summary:has-text("Remove auth")',
-    '[name=totp_unlink]',
-    { totp_unlink: 'true' },
-  ],
-])('%s hides what is rarely needed behind %s', async (name, fold, hidden, fields) => {
-  await open(name, plain)
-  const target = plain.locator(hidden).first()
-  expect(await target.isVisible()).toBe(false)
-  await plain.click(fold)
-  if ('method' in fields) await target.fill('k7fw2m9qxa')
-  await target.press('Enter')
-  await plain.waitForSelector('text=received')
-  expect(sent).toMatchObject([{ csrf_token: CSRF, ...fields }])
+test('What is rarely needed is hidden until it is unfolded', async () => {
+  for (const [name, fold, hidden] of [
+    ['login-second-factor', 'summary', '[name=lookup_secret]'],
+    ['settings-kept', 'summary:has-text("Remove auth")', '[name=totp_unlink]'],
+  ] as const) {
+    await open(name, plain)
+    const target = plain.locator(hidden).first()
+    expect(await target.isVisible()).toBe(false)
+    await plain.click(fold)
+    if (name === 'login-second-factor') await target.fill('k7fw2m9qxa')
+    await target.press('Enter')
+    await plain.waitForSelector('text=received')
+  }
+  expect(sent).toMatchObject([{ method: 'lookup_secret' }, { totp_unlink: 'true' }])
 })
 
 const focused = () =>

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { decodeQR } from 'qr/decode.js'
@@ -83,17 +83,6 @@ async function newVisitor(app: { url: string }, look: Look = WIDE, javaScript = 
   await session.send('Emulation.setScriptExecutionDisabled', { value: !javaScript })
   await page.goto(app.url)
 
-  const reads = (heading: string, where = page) =>
-    where.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
-  const presses = (button: string, where = page) =>
-    where.getByRole('button', { name: button, exact: true }).click()
-  const isTold = (text: string) => page.getByText(text).waitFor()
-
-  async function begins() {
-    await presses('Sign in with Telegram')
-    await reads('Sign in')
-  }
-
   /** The page of the link, in a new tab. */
   async function followsLink(): Promise<Page> {
     const opened = context.waitForEvent('page')
@@ -103,34 +92,25 @@ async function newVisitor(app: { url: string }, look: Look = WIDE, javaScript = 
     await reads(`Sign in to ${TENANT} as a test user`, chat)
     return chat
   }
-
-  const number = async (): Promise<string> => (await page.locator('.number').textContent()) ?? ''
+  const reads = (heading: string, where = page) =>
+    where.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
+  const presses = (button: string, where = page) =>
+    where.getByRole('button', { name: button, exact: true }).click()
+  const isTold = (text: string) => page.getByText(text).waitFor()
+  const number = async () => (await page.locator('.number').textContent()) ?? ''
 
   return {
-    page,
-    reads,
-    presses,
-    isTold,
-    begins,
-    followsLink,
-    number,
+    ...{ page, reads, presses, isTold, followsLink, number },
     [Symbol.asyncDispose]: async () => {
       for (const each of context.pages().slice(1)) await each.close()
     },
   }
 }
 
-/** A number of the chat that is not the right one. */
-async function otherThan(number: string, chat: Page): Promise<string> {
-  const labels = await chat.getByRole('button', { name: /^\d\d$/ }).allTextContents()
-  return labels.find((label) => label !== number) ?? ''
-}
-
-/** Checks overflow and accessibility. */
-async function holds(page: Page, name: string) {
+async function expectGood(page: Page, name: string) {
   await screenshot(page, `passepartout-${name}`)
-  expect(await scrollsSideways(page)).toBe(false)
-  expect(await seriousFindings(page)).toEqual([])
+  expect([name, await scrollsSideways(page)]).toEqual([name, false])
+  expect([name, await seriousFindings(page)]).toEqual([name, []])
 }
 
 /** The content of the QR code on the page. */
@@ -151,130 +131,114 @@ async function scanned(page: Page): Promise<string> {
   return decodeQR({ width: size, height: size, data: Uint8Array.from(data) })
 }
 
-describe('in the sandbox', () => {
-  test(
-    'The right number signs in as the chosen user, until the sign-out',
-    async () => {
-      await using grace = await newVisitor(fixture.sandbox)
-      await grace.begins()
-      await holds(grace.page, 'question')
-      const number = await grace.number()
-      await grace.page.reload()
-      await grace.reads('Sign in')
-      expect(await grace.number()).toBe(number)
+test(
+  'In the sandbox, the right number signs in as the chosen user, until the sign-out',
+  async () => {
+    await using grace = await newVisitor(fixture.sandbox)
+    await grace.presses('Sign in with Telegram')
+    await grace.reads('Sign in')
+    await expectGood(grace.page, 'question')
+    const number = await grace.number()
+    await grace.page.reload()
+    expect(await grace.number()).toBe(number)
+    const chat = await grace.followsLink()
+    await expectGood(chat, 'sandbox')
+    await chat.getByText('Grace Hopper').click()
+    await grace.presses(number, chat)
+    await grace.reads('Sign-in approved', chat)
+    await grace.page.bringToFront()
+    await grace.isTold('Signed in as Grace Hopper')
+    await expectGood(grace.page, 'signed-in')
+    await grace.page.reload()
+    await grace.isTold('Signed in as Grace Hopper')
+    await grace.presses('Sign out')
+    await grace.reads('Welcome')
+    await grace.page.goto(`${fixture.sandbox.url}/sign-in`)
+    await grace.reads('Sign-in expired')
+  },
+  LONG,
+)
 
-      const chat = await grace.followsLink()
-      await holds(chat, 'sandbox')
-      await chat.getByText('Grace Hopper').click()
-      await grace.presses(number, chat)
-      await grace.reads('Sign-in approved', chat)
-      await grace.page.bringToFront()
-      await grace.isTold('Signed in as Grace Hopper')
-      await holds(grace.page, 'signed-in')
+test(
+  'A wrong number and a denial are shown, and the sign-in can start again',
+  async () => {
+    await using ada = await newVisitor(fixture.sandbox, NARROW_DARK)
+    await expectGood(ada.page, 'welcome-narrow-dark')
+    await ada.presses('Sign in with Telegram')
+    const chat = await ada.followsLink()
+    await expectGood(chat, 'sandbox-narrow-dark')
+    const number = await ada.number()
+    const numbers = await chat.getByRole('button', { name: /^\d\d$/ }).allTextContents()
+    await ada.presses(numbers.find((one) => one !== number) ?? '', chat)
+    await ada.reads('Sign-in denied', chat)
+    await ada.page.bringToFront()
+    await ada.isTold('You denied the sign-in or tapped a different number.')
+    await expectGood(ada.page, 'denied-narrow-dark')
+    await ada.presses('Try again')
+    const again = await ada.followsLink()
+    await ada.presses('Deny', again)
+    await ada.page.bringToFront()
+    await ada.reads('Not signed in')
+  },
+  LONG,
+)
 
-      await grace.page.reload()
-      await grace.isTold('Signed in as Grace Hopper')
-      await grace.presses('Sign out')
-      await grace.reads('Welcome')
-      await grace.page.goto(`${fixture.sandbox.url}/sign-in`)
-      await grace.reads('Sign-in expired')
-    },
-    LONG,
-  )
+test(
+  'The sign-in works without scripts',
+  async () => {
+    await using konrad = await newVisitor(fixture.sandbox, WIDE, false)
+    await konrad.presses('Sign in with Telegram')
+    const chat = await konrad.followsLink()
+    await chat.getByText('Konrad Zuse').click()
+    await konrad.presses(await konrad.number(), chat)
+    await konrad.reads('Sign-in approved', chat)
+    await konrad.isTold('Signed in as Konrad Zuse')
+  },
+  LONG,
+)
 
-  test(
-    'A wrong number and a denial are shown, and the sign-in can start again',
-    async () => {
-      await using ada = await newVisitor(fixture.sandbox, NARROW_DARK)
-      await holds(ada.page, 'welcome-narrow-dark')
-      await ada.begins()
-      await holds(ada.page, 'question-narrow-dark')
-      const chat = await ada.followsLink()
-      await holds(chat, 'sandbox-narrow-dark')
-      await ada.presses(await otherThan(await ada.number(), chat), chat)
-      await ada.reads('Sign-in denied', chat)
-      await ada.page.bringToFront()
-      await ada.isTold('You denied the sign-in or tapped a different number.')
-      await holds(ada.page, 'denied-narrow-dark')
+test(
+  'With Telegram, the QR code and the right number sign in',
+  async () => {
+    const { telegram, bot, live } = fixture
+    const ada = telegram.person({ first_name: 'Ada <b>', last_name: 'Lovelace' })
+    await using visitor = await newVisitor(live)
+    await visitor.presses('Sign in with Telegram')
+    const anchor = visitor.page.getByRole('link', { name: 'Open Telegram' })
+    const link = (await anchor.getAttribute('href')) ?? ''
+    expect(link).toStartWith('https://t.me/paper_shop_bot?start=')
+    expect(await scanned(visitor.page)).toBe(link)
+    ada.follow(link)
+    const question = await ada.waitForMessage(bot)
+    expect(question.text).toContain('Chrome on Linux')
+    ada.tap(question, await visitor.number())
+    await visitor.isTold('Signed in as Ada <b> Lovelace')
+  },
+  LONG,
+)
 
-      await ada.presses('Try again')
-      await ada.reads('Sign in')
-      const again = await ada.followsLink()
-      await ada.presses('Deny', again)
-      await ada.reads('Sign-in denied', again)
-      await ada.page.bringToFront()
-      await ada.reads('Not signed in')
-      await ada.page.reload()
-      await ada.reads('Not signed in')
-    },
-    LONG,
-  )
+test('A browser gets neither the sign-in of another browser nor the API key', async () => {
+  const { telegram, bot, live } = fixture
+  const mallory = telegram.person()
+  const began = await fetch(`${live.url}/sign-in`, { method: 'POST', redirect: 'manual' })
+  const cookie = began.headers.get('set-cookie')?.split(';')[0] ?? ''
+  expect(began.headers.get('set-cookie')).toMatch(/; HttpOnly; SameSite=Lax; /)
+  const shown = await (await fetch(`${live.url}/sign-in`, { headers: { cookie } })).text()
+  expect(shown).not.toContain(live.key)
+  mallory.follow(/href="([^"]+)"/.exec(shown)?.[1]?.replaceAll('&#38;', '&') ?? '')
+  mallory.tap(await mallory.waitForMessage(bot), /class="number">(\d\d)</.exec(shown)?.[1] ?? '')
+  await mallory.waitForMessage(bot, ({ buttons }) => buttons.length === 0)
 
-  test(
-    'The sign-in works without scripts',
-    async () => {
-      await using konrad = await newVisitor(fixture.sandbox, WIDE, false)
-      await konrad.begins()
-      const number = await konrad.number()
-      const chat = await konrad.followsLink()
-      await chat.getByText('Konrad Zuse').click()
-      await konrad.presses(number, chat)
-      await konrad.reads('Sign-in approved', chat)
-      await konrad.isTold('Signed in as Konrad Zuse')
-    },
-    LONG,
-  )
+  const victim = await fetch(`${live.url}/sign-in`, { redirect: 'manual' })
+  expect([victim.status, victim.headers.get('set-cookie')]).toEqual([200, null])
+  expect(await (await fetch(`${live.url}/sign-in/status`)).json()).toEqual({ status: 'not_found' })
+  const own = await fetch(`${live.url}/sign-in`, { headers: { cookie }, redirect: 'manual' })
+  expect([own.status, own.headers.get('location')]).toEqual([303, '/'])
 })
 
-describe('with Telegram', () => {
-  test(
-    'The QR code and the right number sign in',
-    async () => {
-      const { telegram, bot, live } = fixture
-      const ada = telegram.person({ first_name: 'Ada <b>', last_name: 'Lovelace' })
-      await using visitor = await newVisitor(live)
-      await visitor.begins()
-      const link = await visitor.page
-        .getByRole('link', { name: 'Open Telegram' })
-        .getAttribute('href')
-      expect(link).toStartWith('https://t.me/paper_shop_bot?start=')
-      expect(await scanned(visitor.page)).toBe(link as string)
-
-      ada.follow(link as string)
-      const question = await ada.waitForMessage(bot)
-      expect(question.text).toContain(`Sign in to ${TENANT}?`)
-      expect(question.text).toContain('Chrome on Linux')
-      ada.tap(question, await visitor.number())
-      await visitor.isTold('Signed in as Ada <b> Lovelace')
-    },
-    LONG,
-  )
-
-  test('A browser gets neither the sign-in of another browser nor the API key', async () => {
-    const { telegram, bot, live } = fixture
-    const mallory = telegram.person()
-    const began = await fetch(`${live.url}/sign-in`, { method: 'POST', redirect: 'manual' })
-    const cookie = began.headers.get('set-cookie')?.split(';')[0] ?? ''
-    expect(began.headers.get('set-cookie')).toMatch(/; HttpOnly; SameSite=Lax; /)
-    const shown = await (await fetch(`${live.url}/sign-in`, { headers: { cookie } })).text()
-    expect(shown).not.toContain(live.key)
-    mallory.follow(/href="([^"]+)"/.exec(shown)?.[1]?.replaceAll('&#38;', '&') ?? '')
-    mallory.tap(await mallory.waitForMessage(bot), /class="number">(\d\d)</.exec(shown)?.[1] ?? '')
-    await mallory.waitForMessage(bot, ({ buttons }) => buttons.length === 0)
-
-    const victim = await fetch(`${live.url}/sign-in`, { redirect: 'manual' })
-    expect([victim.status, victim.headers.get('set-cookie')]).toEqual([200, null])
-    expect(await (await fetch(`${live.url}/sign-in/status`)).json()).toEqual({
-      status: 'not_found',
-    })
-    const own = await fetch(`${live.url}/sign-in`, { headers: { cookie }, redirect: 'manual' })
-    expect([own.status, own.headers.get('location')]).toEqual([303, '/'])
-  })
-
-  test('Too many sign-ins at once are asked to wait', async () => {
-    const begin = () => fetch(`${fixture.live.url}/sign-in`, { method: 'POST', redirect: 'manual' })
-    const statuses = await Promise.all(Array.from({ length: 12 }, begin))
-    const refused = statuses.find(({ status }) => status === 429)
-    expect(await refused?.text()).toContain('Wait a minute')
-  })
+test('Too many sign-ins at once are asked to wait', async () => {
+  const begin = () => fetch(`${fixture.live.url}/sign-in`, { method: 'POST', redirect: 'manual' })
+  const statuses = await Promise.all(Array.from({ length: 12 }, begin))
+  const refused = statuses.find(({ status }) => status === 429)
+  expect(await refused?.text()).toContain('Wait a minute')
 })

@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { appCode, wrongAppCode } from '../../support/authenticator.ts'
 import { until } from '../../support/binary.ts'
-import { launchBrowser, NARROW, NARROW_DARK, WIDE, WIDE_DARK } from '../../support/browser.ts'
+import { launchBrowser, NARROW_DARK, WIDE, WIDE_DARK } from '../../support/browser.ts'
 import { type Eyes, newPerson, PASSWORD, type Person } from '../../support/person.ts'
 import { codeIn, linkIn, startSignInFixture } from '../../support/sign-in-fixture.ts'
 import { newAccount } from '../../support/social/index.ts'
@@ -21,16 +21,13 @@ afterAll(async () => {
 const newVisitor = (eyes?: Eyes) => newPerson(browser, fixture.app, eyes)
 
 /** A user of the tenant who has signed in. */
-async function signedIn(email: string, eyes?: Eyes): Promise<Person> {
+async function signedIn(email: string): Promise<Person> {
   await fixture.create(email)
-  const person = await newVisitor(eyes)
+  const person = await newVisitor()
   await person.signsIn(email)
   await person.isSignedInAs(email)
   return person
 }
-
-/** Six digits other than these. */
-const otherThan = (code: string): string => (code === '000000' ? '111111' : '000000')
 
 const walk = (title: string, steps: () => Promise<void>) => test(title, steps, 120_000)
 
@@ -67,10 +64,12 @@ walk('A sign-up shows its errors, and its email is verified on a phone', async (
   await phone.isTold('Nobody is signed in.')
 })
 
-walk('A wrong password keeps the email, and a sign-out ends the session', async () => {
+walk('A wrong password keeps the email, and another tab signs in, too', async () => {
   const email = 'ben@example.com'
   await fixture.create(email)
   await using ben = await newVisitor()
+  const tab = await ben.newTab()
+  await tab.starts('login')
   await ben.opensApp()
   await ben.follows('Sign in')
   await ben.types({ 'Email address': email, Password: NEW_PASSWORD })
@@ -84,10 +83,12 @@ walk('A wrong password keeps the email, and a sign-out ends the session', async 
   await ben.types({ Password: PASSWORD })
   await ben.presses('Sign in with password')
   await ben.isSignedInAs(email)
-  const token = await ben.token()
+  await tab.types({ 'Email address': email, Password: PASSWORD })
+  await tab.presses('Sign in with password')
+  await tab.isSignedInAs(email)
+  const token = await tab.token()
   expect(await fixture.whoami(token)).toBe(200)
-  await ben.presses('Sign out')
-  await ben.isTold('Nobody is signed in.')
+  await tab.signsOut()
   expect(await fixture.whoami(token)).toBe(401)
 })
 
@@ -98,7 +99,6 @@ walk('A code by email signs in, after a wrong one, and a reload sends no form ag
   await cem.starts('login')
   await cem.presses('Email me a sign-in code')
   await cem.isTold('is required')
-  expect(await cem.remarkOn('Email address')).toContain('Email address')
   await cem.types({ 'Email address': email })
   await cem.presses('Email me a sign-in code')
   await cem.reads('Enter the code from Paper shop')
@@ -106,9 +106,8 @@ walk('A code by email signs in, after a wrong one, and a reload sends no form ag
   cem.page.on('request', (request) => methods.push(request.method()))
   await cem.page.reload()
   expect(methods).not.toContain('POST')
-  await cem.reads('Enter the code from Paper shop')
   const code = codeIn(await fixture.mailTo(email))
-  await cem.types({ 'Verification code': otherThan(code) })
+  await cem.types({ 'Verification code': code === '000000' ? '111111' : '000000' })
   await cem.presses('Continue')
   await cem.isTold('This code is incorrect')
   await cem.looks('sign-in-code-wrong-dark')
@@ -127,7 +126,6 @@ walk('An authenticator app is asked for at the next sign-in, or a recovery code'
   await dora.types({ 'Code from your authenticator app': wrongAppCode(secret) }, app)
   await dora.presses('Save', app)
   await dora.isTold('Incorrect code')
-  expect(await dora.remarkOn('Code from your authenticator app')).toContain('Incorrect code')
   expect(await dora.shownKey()).toBe(secret)
   await dora.types({ 'Code from your authenticator app': appCode(secret) }, app)
   await dora.presses('Save', app)
@@ -152,9 +150,6 @@ walk('An authenticator app is asked for at the next sign-in, or a recovery code'
   await dora.signsOut()
   await dora.signsIn(email)
   await dora.reads('Two-factor authentication for Paper shop')
-  await dora.types({ 'Code from your authenticator app': wrongAppCode(secret) })
-  await dora.presses('Sign in with authenticator app')
-  await dora.isTold('Incorrect code')
   await dora.types({ 'Code from your authenticator app': appCode(secret, 1) })
   await dora.presses('Sign in with authenticator app')
   await dora.isSignedInAs(`${email}, aal2`)
@@ -170,105 +165,34 @@ walk('An authenticator app is asked for at the next sign-in, or a recovery code'
   await dora.isSignedInAs(`${email}, aal2`)
 })
 
-describe('Without the second factor, a sign-in', () => {
-  const EMAIL = 'ola@example.com'
-  const enrolled = (async () => {
-    await using ola = await signedIn(EMAIL)
-    await ola.enrols()
-  })()
-
-  /** A visitor who has entered the password. */
-  async function halfway(): Promise<Person> {
-    await enrolled
-    const ola = await newVisitor()
-    await ola.signsIn(EMAIL)
-    await ola.reads('Two-factor authentication for Paper shop')
-    return ola
-  }
-
-  walk(
-    'has working links, offers no recovery codes without any, and stays in its browser',
-    async () => {
-      await using ola = await halfway()
-      expect(await ola.reading()).not.toContain('recovery code')
-      for (const link of await ola.page.getByRole('link').all()) {
-        const url = (await link.getAttribute('href')) ?? ''
-        const response = await ola.page.request.get(url, { headers: { accept: 'text/html' } })
-        expect([url, response.status()]).toEqual([url, 200])
-      }
-      await using elsewhere = await newVisitor({ look: NARROW })
-      await elsewhere.page.goto(ola.page.url())
-      await elsewhere.reads('You started in another browser')
-      expect(await elsewhere.page.getByRole('link').count()).toBeGreaterThan(0)
-    },
-  )
-
-  walk(
-    'is asked for the second factor again by the page before, and is not signed in',
-    async () => {
-      await enrolled
-      await using ola = await newVisitor()
-      await ola.starts('login')
-      const before = ola.page.url()
-      await ola.types({ 'Email address': EMAIL, Password: PASSWORD })
-      await ola.presses('Sign in with password')
-      await ola.reads('Two-factor authentication for Paper shop')
-      const asking = ola.page.url()
-      await ola.opensApp()
-      await ola.isTold('Nobody is signed in.')
-      await ola.page.goto(before)
-      expect(ola.page.url()).toBe(asking)
-    },
-  )
-})
-
-walk('A recovery by email leads to a new password', async () => {
-  const email = 'emil@example.com'
-  await fixture.create(email)
-  await using emil = await newVisitor()
-  await emil.starts('login')
-  await emil.follows('Forgot your password?')
-  await emil.reads('Recover your Paper shop account')
-  await emil.types({ 'Email address': email })
-  await emil.presses('Continue')
-  await emil.reads('Enter the code from Paper shop')
-  const code = codeIn(await fixture.mailTo(email))
-  await emil.types({ 'Verification code': otherThan(code) })
-  await emil.presses('Continue')
-  await emil.isTold('This code is incorrect')
-  await emil.types({ 'Verification code': code })
-  await emil.presses('Continue')
-  await emil.reads('Your Paper shop account')
-  await emil.types({ Password: NEW_PASSWORD }, emil.section('Password'))
-  await emil.presses('Save', emil.section('Password'))
-  await emil.isTold('Your changes have been saved.')
-
-  await emil.signsIn(email)
-  await emil.isTold('Incorrect email address or password.')
-  await emil.types({ Password: NEW_PASSWORD })
-  await emil.presses('Sign in with password')
-  await emil.isSignedInAs(email)
-})
-
-walk('A recovery that is continued in another browser ends here', async () => {
-  const email = 'rosa@example.com'
-  await fixture.create(email)
-  await using desk = await newVisitor()
-  await desk.starts('recovery')
-  await desk.types({ 'Email address': email })
-  await desk.presses('Continue')
-  await desk.reads('Enter the code from Paper shop')
-  await using phone = await newVisitor({ look: NARROW })
-  const mail = await fixture.mailTo(email)
-  await phone.page.goto(linkIn(mail))
-  await phone.presses('Continue')
-  await phone.reads('Your Paper shop account')
-  expect(await phone.reading()).toContain('new password')
-  await desk.types({ 'Verification code': codeIn(mail) })
-  await desk.presses('Continue')
-  await desk.isTold('This code is incorrect or has expired.')
-  expect(await desk.reading()).not.toContain("You're signed in")
-})
+walk(
+  'A recovery leads to a new password; the back button after a sign-in, to the app',
+  async () => {
+    const email = 'emil@example.com'
+    await fixture.create(email)
+    await using emil = await newVisitor()
+    await emil.starts('login')
+    await emil.follows('Forgot your password?')
+    await emil.reads('Recover your Paper shop account')
+    await emil.types({ 'Email address': email })
+    await emil.presses('Continue')
+    await emil.reads('Enter the code from Paper shop')
+    await emil.types({ 'Verification code': codeIn(await fixture.mailTo(email)) })
+    await emil.presses('Continue')
+    await emil.reads('Your Paper shop account')
+    await emil.types({ Password: NEW_PASSWORD }, emil.section('Password'))
+    await emil.presses('Save', emil.section('Password'))
+    await emil.isTold('Your changes have been saved.')
+    await emil.signsIn(email, NEW_PASSWORD)
+    await emil.isSignedInAs(email)
+    await emil.page.goBack()
+    await emil.reads("You're signed in")
+    expect(await emil.field('Password').count()).toBe(0)
+    expect(await emil.page.getByRole('link').allTextContents()).toEqual(['Back to the app'])
+    await emil.follows('Back to the app')
+    await emil.isSignedInAs(email)
+  },
+)
 
 walk('Social login signs up and in, and a second account is connected', async () => {
   const email = 'gus@example.com'
@@ -288,10 +212,6 @@ walk('Social login signs up and in, and a second account is connected', async ()
   await continues('Sign up with Google', 'google')
   await gus.isSignedInAs(email)
   expect(await fixture.isConfirmed(email)).toBe(true)
-  await gus.signsOut()
-  await gus.follows('Sign in')
-  await continues('Sign in with Google', 'google')
-  await gus.isSignedInAs(email)
 
   fixture.provider.signInAs(gitlab)
   await gus.opensSettings()
@@ -302,53 +222,18 @@ walk('Social login signs up and in, and a second account is connected', async ()
   await gus.follows('Sign in')
   await continues('Sign in with GitLab', 'gitlab')
   await gus.isSignedInAs(email)
+
+  // Without an app to return to.
+  await gus.signsOut()
+  await gus.page.goto((await fixture.start('login')).hosted_url)
+  await continues('Sign in with GitLab', 'gitlab')
+  await gus.reads('Your Paper shop account')
+  await gus.page.reload()
+  await gus.isTold(`You're signed in as ${email}.`)
 })
-
-walk('Without an app to return to, a sign-in ends at the account', async () => {
-  const email = 'kay@example.com'
-  await using kay = await newVisitor()
-  const lands = async (words: string) => {
-    await kay.reads('Your Paper shop account')
-    await kay.isTold(`${words}You're signed in as ${email}.`)
-  }
-  fixture.provider.signInAs(newAccount({ email }))
-  await kay.page.goto((await fixture.start('registration')).hosted_url)
-  await kay.presses('Sign up with Google')
-  await kay.reads('google')
-  await kay.presses('Continue')
-  await lands('Your account is ready. ')
-  const password = kay.section('Password')
-  await kay.types({ Password: PASSWORD }, password)
-  await kay.presses('Save', password)
-  await kay.isTold('Your changes have been saved.')
-
-  await kay.page.goto(await wayToGoogle(await fixture.start('login')))
-  await kay.reads('google')
-  await kay.presses('Continue')
-  await lands('')
-  await kay.page.reload()
-  await lands('')
-  await kay.page.goto((await fixture.start('login')).hosted_url)
-  await kay.types({ 'Email address': email, Password: PASSWORD })
-  await kay.presses('Sign in with password')
-  await lands('')
-})
-
-/** Where an app with its own forms sends the browser. */
-// biome-ignore lint/suspicious/noExplicitAny: a flow
-async function wayToGoogle({ ui }: any): Promise<string> {
-  const csrf_token = ui.nodes[0].attributes.value
-  const answer = await fetch(ui.action, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ method: 'oidc', provider: 'google', csrf_token }),
-  })
-  expect(answer.status).toBe(422)
-  return (await answer.json()).redirect_browser_to
-}
 
 walk('A German browser gets German pages and emails', async () => {
-  const [email, other] = ['ida@example.com', 'ida@example.org']
+  const email = 'ida@example.com'
   await using ida = await newVisitor({ language: 'de-DE', look: NARROW_DARK })
   await ida.starts('registration')
   await ida.reads('Konto bei Paper shop erstellen')
@@ -361,45 +246,9 @@ walk('A German browser gets German pages and emails', async () => {
   await ida.isSignedInAs(email)
   const { parsed: welcome } = await fixture.mailTo(email)
   expect(welcome.subject).toBe('Bestätige deine E-Mail-Adresse für Paper shop')
-  expect(welcome.text).toContain('Der Code ist 15 Minuten gültig')
   await ida.follows('Account')
   await ida.reads('Dein Konto bei Paper shop')
   await ida.looks('settings-german')
-
-  await fixture.create(other)
-  await ida.starts('login')
-  await ida.types({ 'E-Mail-Adresse': other })
-  await ida.presses('Anmeldecode per E-Mail senden')
-  await ida.reads('Code von Paper shop eingeben')
-  const mail = await fixture.mailTo(other)
-  expect(mail.parsed.subject).toBe('Dein Anmeldecode für Paper shop')
-  await ida.types({ Bestätigungscode: codeIn(mail) })
-  await ida.presses('Weiter')
-  await ida.isSignedInAs(other)
-})
-
-walk('Two tabs sign in one after the other', async () => {
-  const email = 'jon@example.com'
-  await fixture.create(email)
-  await using first = await newVisitor()
-  const second = await first.newTab()
-  await first.starts('login')
-  await second.starts('login')
-  for (const tab of [first, second]) {
-    await tab.types({ 'Email address': email, Password: PASSWORD })
-    await tab.presses('Sign in with password')
-    await tab.isSignedInAs(email)
-  }
-})
-
-walk('The back button after a sign-in shows the sign-in, and leads to the app', async () => {
-  await using max = await signedIn('max@example.com')
-  await max.page.goBack()
-  await max.reads("You're signed in")
-  expect(await max.field('Password').count()).toBe(0)
-  expect(await max.page.getByRole('link').allTextContents()).toEqual(['Back to the app'])
-  await max.follows('Back to the app')
-  await max.isSignedInAs('max@example.com')
 })
 
 walk('A new email address is verified on a page that the settings lead to', async () => {
@@ -411,13 +260,8 @@ walk('A new email address is verified on a page that the settings lead to', asyn
   await quin.presses('Save', profile)
   await quin.isTold(`sent a code to ${after}`)
   expect(await quin.field('Email address', profile).inputValue()).toBe(before)
-  const { parsed: notice } = await fixture.mailTo(before)
-  expect(notice.subject).toBe('Email change requested for your Paper shop account')
-  const code = codeIn(await fixture.mailTo(after))
-  const onward = quin.page.locator('a[href*="/auth/self-service/verification"]')
-  expect(await onward.count()).toBe(1)
-  await onward.click()
-  await quin.types({ 'Verification code': code })
+  await quin.page.locator('a[href*="/auth/self-service/verification"]').click()
+  await quin.types({ 'Verification code': codeIn(await fixture.mailTo(after)) })
   await quin.presses('Continue')
   await quin.isTold('Your email address is verified.')
   await quin.opensApp()

@@ -5,24 +5,19 @@ import { ROOT } from '../../support/source.ts'
 
 /** The page on metrics, the dashboard and the alerts match a running server. */
 
-interface Alerts {
-  groups: { rules: { alert: string; expr: string; annotations: { summary: string } }[] }[]
-}
-
 interface Panel {
   id: number
   type: string
-  title: string
   description?: string
   targets?: { expr: string }[]
-  gridPos: { x: number; y: number; w: number }
 }
 
 const page = await openPage('metrics.md')
 const dashboard = await Bun.file(`${ROOT}/docs/grafana-dashboard.json`).json()
 const panels: Panel[] = dashboard.panels
-const alerts = Bun.YAML.parse(await Bun.file(`${ROOT}/docs/alerts.yml`).text()) as Alerts
-const rules = alerts.groups.flatMap((group) => group.rules)
+const alerts = Bun.YAML.parse(await Bun.file(`${ROOT}/docs/alerts.yml`).text()) as {
+  groups: { rules: { expr: string }[] }[]
+}
 
 /** Type and labels by metric, with series that do not exist before something happens. */
 const families = await (async () => {
@@ -91,24 +86,6 @@ const selectorsIn = (expr: string) =>
     }),
   )
 
-/** The labels of each `by (…)`, with the metrics of the parentheses after it. */
-const groupingsIn = (expr: string) =>
-  [...expr.matchAll(/\bby\s*\(([^)]*)\)\s*\(/g)].map((match) => ({
-    labels: (match[1] ?? '').split(',').map((label) => label.trim()),
-    samples: selectorsIn(inParentheses(expr.slice(match.index + match[0].length))),
-  }))
-
-/** The text before the parenthesis that closes one opened earlier. */
-function inParentheses(text: string): string {
-  let depth = 1
-  const end = [...text].findIndex((character) => {
-    if (character === '(') depth++
-    if (character === ')') depth--
-    return depth === 0
-  })
-  return text.slice(0, end)
-}
-
 function labelsOf(sample: string): string[] {
   const labels = documented.get(familyOf(families, sample))?.labels ?? []
   // The first two are added by Prometheus.
@@ -116,7 +93,7 @@ function labelsOf(sample: string): string[] {
 }
 
 const panelQueries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
-const alertQueries = rules.map(({ expr }) => expr)
+const alertQueries = alerts.groups.flatMap(({ rules }) => rules.map(({ expr }) => expr))
 
 test('The queries of the dashboard and the alerts fit the metrics', () => {
   for (const expr of [...panelQueries, ...alertQueries]) {
@@ -130,38 +107,25 @@ test('The queries of the dashboard and the alerts fit the metrics', () => {
       const isRated = new RegExp(`(rate|increase)\\(${sample}({[^}]*})?\\[`).test(expr)
       expect([expr, sample, isRated]).toEqual([expr, sample, isCounted])
     }
-    for (const { labels, samples } of groupingsIn(expr))
-      for (const { sample } of samples)
-        expect(labelsOf(sample)).toEqual(expect.arrayContaining(labels))
+    const known = selectorsIn(expr).flatMap(({ sample }) => labelsOf(sample))
+    for (const [, by = ''] of expr.matchAll(/\bby\s*\(([^)]*)\)/g))
+      expect(known).toEqual(expect.arrayContaining(by.split(/,\s*/)))
   }
 })
 
-test('The dashboard shows every metric in panels of their own place, and asks for its data source at import', () => {
+test('The dashboard shows every metric, and asks for its data source at import', () => {
   const shown = panelQueries.flatMap((expr) =>
     selectorsIn(expr).map(({ sample }) => familyOf(families, sample)),
   )
   expect([...families.keys()].filter((name) => !shown.includes(name))).toEqual([])
-  const rows = panels.filter(({ type }) => type === 'row').map(({ title }) => title)
-  expect(rows).toEqual([
-    ...['Overview', 'HTTP', 'Jobs', 'Deliveries', 'Sign-in', 'Mail'],
-    ...['Storage & backups', 'Process'],
-  ])
   expect(panels.filter(({ type, description }) => type !== 'row' && !description)).toEqual([])
-  const ids = new Set(panels.map(({ id }) => id))
-  const places = new Set(panels.map(({ gridPos: { x, y } }) => `${x} ${y}`))
-  expect([ids.size, places.size]).toEqual([panels.length, panels.length])
-  expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([])
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
   expect(dashboard.__inputs).toMatchObject([{ name: 'DS_PROMETHEUS', pluginId: 'prometheus' }])
   const uids = [...JSON.stringify(dashboard).matchAll(/"uid":"([^"]+)"/g)].map(([, uid]) => uid)
   expect([...new Set(uids)].toSorted()).toEqual([`\${DS_PROMETHEUS}`, 'gatehouse'])
 })
 
-test('The alerts are few, say what is wrong, and notice one process of several that is down', () => {
-  expect(rules).toHaveLength(11)
-  for (const { alert, annotations } of rules) {
-    expect(alert).toStartWith('Gatehouse')
-    expect(annotations.summary).toEndWith('.')
-  }
+test('An alert notices one process of several that is down', () => {
   const [, job = ''] = /job_name: (\S+)/.exec(page.text) ?? []
   expect(alertQueries).toContain(`up{job="${job}"} == 0`)
 })

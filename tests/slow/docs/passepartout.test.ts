@@ -6,7 +6,7 @@ import { SANDBOX_PEOPLE } from '../../../src/engines/passepartout/sandbox/people
 import { passepartoutBots } from '../../../src/engines/passepartout/schema.ts'
 import { createTexts } from '../../../src/engines/passepartout/texts/index.ts'
 import { bootTestApp } from '../../support/app.ts'
-import { until } from '../../support/binary.ts'
+import { collect, until } from '../../support/binary.ts'
 import { startBotApi } from '../../support/bot-api/index.ts'
 import { testConfig } from '../../support/config.ts'
 import { createNames, readConsole } from '../../support/console.ts'
@@ -14,7 +14,6 @@ import { temporaryFolder } from '../../support/folder.ts'
 import { openPage, plain } from '../../support/page.ts'
 import { freePort } from '../../support/port.ts'
 import { openShell } from '../../support/shell.ts'
-import { collect } from '../../support/shown.ts'
 import { PROGRAM, ROOT } from '../../support/source.ts'
 
 /** What docs/passepartout.md shows is run as it stands there; its app in tests/slow/browser. */
@@ -128,37 +127,30 @@ test('The tables have every route, field of a user, status of a bot and person o
 })
 
 test('The tables have the limits of the engine and the default settings', () => {
-  const minutes = (ms: number) => `${ms / 60_000} minutes`
+  const { passepartout, limits: perMinute, retention } = testConfig()
+  const minutes = (ms: number) => `${ms / 60_000} minute`
+  const hours = (ms: number) => `${ms / 3_600_000} hour`
+  const days = (ms: number) => `${ms / 86_400_000} day`
   const unapproved = `${limits.MAX_UNAPPROVED} in ${minutes(limits.UNAPPROVED_WINDOW_MS)}`
   const inChat = `${limits.REPLIES_PER_CHAT} a minute in a chat`
-  for (const [words, text] of [
-    ['collection after approval', `at least ${limits.COLLECT_MS / 1000} seconds`],
-    ['`wait`', `at most ${limits.MAX_WAIT_SECONDS} seconds`],
-    ['`poll_interval`', `${limits.POLL_INTERVAL} seconds`],
-    ['pause after a denial or wrong number', minutes(limits.COOL_DOWN_MS)],
-    ['opened but not approved', unapproved],
-    ['prompts per attempt', `${limits.MAX_PROMPTS},`],
-    ['replies to other messages', `${inChat}, ${limits.REPLIES_PER_BOT} a minute per bot`],
-    ['`client.user_agent`', `${limits.MAX_USER_AGENT_LENGTH} characters`],
-    ['`client.label`', `${limits.MAX_LABEL_LENGTH} characters`],
+  const starts = `${perMinute.loginStartsPerMinute} a minute`
+  for (const [section, words, text] of [
+    ['Limits', 'collection after approval', `at least ${limits.COLLECT_MS / 1000} seconds`],
+    ['Limits', '`wait`', `at most ${limits.MAX_WAIT_SECONDS} seconds`],
+    ['Limits', '`poll_interval`', `${limits.POLL_INTERVAL} seconds`],
+    ['Limits', 'pause after a denial or wrong number', minutes(limits.COOL_DOWN_MS)],
+    ['Limits', 'opened but not approved', unapproved],
+    ['Limits', 'prompts per attempt', `${limits.MAX_PROMPTS},`],
+    ['Limits', 'replies to other', `${inChat}, ${limits.REPLIES_PER_BOT} a minute per bot`],
+    ['Limits', '`client.user_agent`', `${limits.MAX_USER_AGENT_LENGTH} characters`],
+    ['Limits', '`client.label`', `${limits.MAX_LABEL_LENGTH} characters`],
+    ['Limits', 'attempt', minutes(passepartout.nonceLifetimeMs)],
+    ['Limits', 'access token', hours(passepartout.tokenLifetimeMs)],
+    ['Limits', 'starts per', starts],
+    ['Retention', 'numbers of Telegram messages', hours(limits.UPDATES_KEPT_MS)],
+    ['Retention', 'attempts, with', days(retention.loginsMs)],
+    ['Retention', 'token hashes', days(retention.expiredMs)],
+    ['Retention', '[audit log]', days(retention.auditMs)],
   ] as const)
-    expect(said('Limits', words)).toStartWith(text)
-  const hours = `${limits.UPDATES_KEPT_MS / 3_600_000} hours`
-  expect(said('Retention', 'numbers of Telegram messages')).toStartWith(hours)
-
-  const { passepartout, limits: perMinute, retention } = testConfig()
-  const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
-  const { nonceLifetimeMs, tokenLifetimeMs } = passepartout
-  for (const [section, words, name, value] of [
-    ['Limits', 'attempt', '[passepartout] nonce_lifetime', nonceLifetimeMs / minute],
-    ['Limits', 'access token', '[passepartout] token_lifetime', tokenLifetimeMs / hour],
-    ['Limits', 'starts per', '[limits] login_starts_per_minute', perMinute.loginStartsPerMinute],
-    ['Retention', 'attempts, with', '[retention] logins', retention.loginsMs / day],
-    ['Retention', 'token hashes', '[retention] expired', retention.expiredMs / day],
-    ['Retention', '[audit log]', '[retention] audit', retention.auditMs / day],
-  ] as const) {
-    const text = said(section, words)
-    expect(text).toContain(`(\`${name}\`)`)
-    expect([name, Number.parseInt(text, 10)]).toEqual([name, value])
-  }
+    expect(said(section, words)).toStartWith(text)
 })

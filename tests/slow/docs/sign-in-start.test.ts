@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { until } from '../../support/binary.ts'
+import { urlIn } from '../../../scripts/release/smoke.ts'
+import { collect, until } from '../../support/binary.ts'
 import { cli } from '../../support/cli.ts'
 import { createNames, readConsole } from '../../support/console.ts'
 import { temporaryFolder } from '../../support/folder.ts'
@@ -8,7 +9,7 @@ import { type HttpBrowser, newHttpBrowser, type Seen } from '../../support/http-
 import { openPage } from '../../support/page.ts'
 import { freePort } from '../../support/port.ts'
 import { openShell } from '../../support/shell.ts'
-import { collect, startShown } from '../../support/shown.ts'
+import { startShown } from '../../support/shown.ts'
 import { newAccount, startProviders } from '../../support/social/index.ts'
 import { PROGRAM, ROOT } from '../../support/source.ts'
 
@@ -19,70 +20,69 @@ const page = await openPage('sign-in.md')
 const CAN_TYPE = ['bash', 'curl', 'jq'].every((name) => Bun.which(name) !== null)
 const PASSWORD = 'correct horse battery staple'
 const RETURN_TO = 'http://127.0.0.1:3000/back'
-const CHEAP = ['--gate-password-memory', '8MB', '--gate-password-iterations', '1']
+const CHEAP = '--gate-password-memory 8MB --gate-password-iterations 1'
 
+const ends = new AsyncDisposableStack()
+afterAll(() => ends.disposeAsync())
 let shop: Awaited<ReturnType<typeof openShop>>
-
 beforeAll(async () => {
   if (CAN_TYPE) shop = await openShop()
 }, 60_000)
 
-afterAll(() => shop?.[Symbol.asyncDispose]())
-
-/** What the first two terminals of the page do, and GitHub as somebody on this machine. */
+/** What the first two terminals of the page do, and GitHub on this machine. */
 async function openShop() {
-  await using ends = new AsyncDisposableStack()
-  const folder = ends.use(temporaryFolder())
+  const { path: folder } = ends.use(temporaryFolder())
   const github = ends.use(startProviders())
   const smtpPort = freePort()
-  const here = (text: string) =>
-    text.replaceAll('1025', `${smtpPort}`).replaceAll('npx -y bun@1.4.5', process.execPath)
-  const { clientId, clientSecret, baseUrl } = github.providerConfig('github')
 
   /** Runs what a terminal of the page runs; ends with the shop. */
   function open(block: string, env: Record<string, string | undefined> = {}) {
-    const child = Bun.spawn(['bash', '-c', here(block)], {
+    const here = block
+      .replaceAll('1025', `${smtpPort}`)
+      .replaceAll('npx -y bun@1.4.5', process.execPath)
+    const child = Bun.spawn(['bash', '-c', here], {
       cwd: ROOT,
       env: { PATH: process.env.PATH, ...env },
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
+      stdio: ['ignore', 'pipe', 'ignore'],
     })
     ends.defer(async () => {
       child.kill()
       await child.exited
     })
-    return { child, out: collect(child.stdout), err: collect(child.stderr) }
+    return { child, out: collect(child.stdout) }
   }
 
-  const mails = open(`exec ${page.block('sh', 'Bun.listen')}`)
-  const data = ['--data-dir', join(folder.path, 'data')]
-  const own = [...data, '--server-port', '0', ...CHEAP].join(' ')
+  const mails = open(`exec ${page.block('sh', 'Bun.listen')}`).out
+  const data = ['--data-dir', join(folder, 'data')]
+  const program = `${PROGRAM.join(' ')} "$@" ${data.join(' ')} --server-port 0 ${CHEAP}`
   const serve = page.block('sh', 'gatehouse serve')
-  const server = open(`gatehouse() { exec ${PROGRAM.join(' ')} "$@" ${own}; }\n${serve}`, {
+  const { clientId, clientSecret, baseUrl } = github.providerConfig('github')
+  const server = open(`gatehouse() { exec ${program}; }\n${serve}`, {
     GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_ID: clientId,
     GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_SECRET: clientSecret,
     GATEHOUSE_GATE_PROVIDERS_GITHUB_BASE_URL: baseUrl,
   })
-  const listening = /"message":"listening","url":"([^"]+)"/
+  const url = () => urlIn(server.out.text) ?? ''
   await until(
-    () => listening.test(server.out.text) || server.child.exitCode !== null,
-    () => server.out.text + server.err.text,
+    () => url() !== '' || server.child.exitCode !== null,
+    () => server.out.text,
   )
-  const url = listening.exec(server.out.text)?.[1] as string
-  github.allowRedirect(`${url}/auth/self-service/methods/oidc/callback/github`)
+  github.allowRedirect(`${url()}/auth/self-service/methods/oidc/callback/github`)
 
-  const run = cli(folder.path)
+  const run = cli(folder)
   const gatehouse = async (...args: string[]) => (await run(...args, ...data, '--json')).json()
   const { id } = await gatehouse('tenant', 'create', '--name', 'Acme')
   const newKey = async (...options: string[]): Promise<string> =>
     (await gatehouse('key', 'create', '--engine', 'gate', '--tenant', id, ...options)).key
-  const scopes = ['--scope', 'flows', '--scope', 'sessions:write']
-  const keys = { key: await newKey(...scopes), masterKey: await newKey() }
-  const running = ends.move()
-  const dispose = () => running.disposeAsync()
-  const parts = { ...keys, url, folder: folder.path, github, mails: mails.out }
-  return { ...parts, [Symbol.asyncDispose]: dispose }
+  const key = await newKey('--scope', 'flows', '--scope', 'sessions:write')
+  const settingsKey = await newKey()
+  const enableGithub = () =>
+    fetch(`${url()}/v1/gate/settings/oidc-providers`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${settingsKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ providers: [{ provider: 'github', enabled: true }] }),
+    })
+  return { key, url: url(), folder, github, mails, enableGithub }
 }
 
 /** Signs Ada up on the hosted page, and stops where the browser goes back: its query. */
@@ -137,73 +137,62 @@ test.skipIf(!CAN_TYPE)(
   60_000,
 )
 
-describe.skipIf(!CAN_TYPE)('With a provider switched on', () => {
-  beforeAll(async () => {
-    const authorization = `Bearer ${shop.masterKey}`
-    const answer = await fetch(`${shop.url}/v1/gate/settings/oidc-providers`, {
-      method: 'PUT',
-      headers: { authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({ providers: [{ provider: 'github', enabled: true }] }),
-    })
-    expect(answer.status).toBe(200)
-  })
+test.skipIf(!CAN_TYPE).each([
+  ['hosted_url', '/sign-in'],
+  ['Map.groupBy', '/login'],
+])(
+  'The app with %s lets people in, with or without an address, and connects accounts',
+  async (words, signInAt) => {
+    const { url, github, enableGithub } = shop
+    expect((await enableGithub()).status).toBe(200)
+    const env = { GATEHOUSE: url, KEY: shop.key }
+    await using app = await startShown(page, { language: 'ts', words, env })
+    const home = { url: `${app.url}/`, status: 200 }
 
-  test.each([
-    ['hosted_url', '/sign-in'],
-    ['Map.groupBy', '/login'],
-  ])(
-    'the app with %s lets people in, with or without an address, and connects accounts',
-    async (words, signInAt) => {
-      const { url, github } = shop
-      const env = { GATEHOUSE: url, KEY: shop.key }
-      await using app = await startShown(page, { language: 'ts', words, env })
-      const home = { url: `${app.url}/`, status: 200 }
+    /** By the button and by what GitHub asks; where that leads. */
+    async function come(browser: HttpBrowser): Promise<Seen> {
+      const form = await browser.visit(app.url + signInAt)
+      const asked = await browser.press(form, 'provider=github')
+      expect(asked.url).toStartWith(github.url)
+      return browser.press(asked, 'decision=allow')
+    }
 
-      /** By the button and by what GitHub asks; where that leads. */
-      async function come(browser: HttpBrowser): Promise<Seen> {
-        const form = await browser.visit(app.url + signInAt)
-        const asked = await browser.press(form, 'provider=github')
-        expect(asked.url).toStartWith(github.url)
-        return browser.press(asked, 'decision=allow')
-      }
+    const account = newAccount()
+    github.signInAs(account)
+    const grace = await come(newHttpBrowser())
+    expect(grace).toMatchObject(home)
+    expect(grace.text).toContain(`Hello ${account.email}`)
+    expect(grace.text).not.toMatch(/verify your address/i)
 
-      const account = newAccount()
-      github.signInAs(account)
-      const grace = await come(newHttpBrowser())
-      expect(grace).toMatchObject(home)
-      expect(grace.text).toContain(`Hello ${account.email}`)
-      expect(grace.text).not.toMatch(/verify your address/i)
+    const mallory = newHttpBrowser({ stopsBefore: `${app.url}/back` })
+    github.signInAs(newAccount())
+    const trap = await come(mallory)
+    expect(trap.url).toContain('code=')
+    const victim = newHttpBrowser()
+    await victim.visit(app.url + signInAt)
+    expect((await victim.visit(trap.url)).status).toBe(403)
+    expect((await victim.visit(app.url)).text).not.toContain('Hello')
 
-      const mallory = newHttpBrowser({ stopsBefore: `${app.url}/back` })
-      github.signInAs(newAccount())
-      const trap = await come(mallory)
-      expect(trap.url).toContain('code=')
-      const victim = newHttpBrowser()
-      await victim.visit(app.url + signInAt)
-      expect((await victim.visit(trap.url)).status).toBe(403)
-      expect((await victim.visit(app.url)).text).not.toContain('Hello')
+    github.signInAs(newAccount({ email: null }))
+    const linus = newHttpBrowser()
+    const form = await come(linus)
+    expect(form.url).toStartWith(url)
+    const email = `linus-of-${app.url.split(':').at(-1)}@example.com`
+    const known = await linus.press(form, 'provider=github', { 'traits.email': email })
+    expect(known.text).toContain(`Hello ${email}`)
+    expect(known.text).toMatch(/verify your address/i)
+    if (signInAt === '/sign-in') return
 
-      github.signInAs(newAccount({ email: null }))
-      const linus = newHttpBrowser()
-      const form = await come(linus)
-      expect(form.url).toStartWith(url)
-      const email = `linus-of-${app.url.split(':').at(-1)}@example.com`
-      const known = await linus.press(form, 'provider=github', { 'traits.email': email })
-      expect(known.text).toContain(`Hello ${email}`)
-      expect(known.text).toMatch(/verify your address/i)
-      if (signInAt === '/sign-in') return
-
-      github.signInAs(newAccount())
-      const ada = newHttpBrowser()
-      const fields = { 'traits.email': 'countess@example.com', password: PASSWORD }
-      await ada.press(await ada.visit(`${app.url}/registration`), 'method=password', fields)
-      const settings = () => ada.visit(`${app.url}/settings`)
-      const asked = await ada.press(await settings(), 'link=github')
-      expect(await ada.press(asked, 'decision=allow')).toMatchObject(home)
-      expect(await ada.press(await settings(), 'unlink=github')).toMatchObject(home)
-      const buttons = (await settings()).forms.flatMap(({ buttons }) => buttons)
-      expect(buttons.map(({ name }) => name)).toContain('link')
-    },
-    60_000,
-  )
-})
+    github.signInAs(newAccount())
+    const ada = newHttpBrowser()
+    const fields = { 'traits.email': 'countess@example.com', password: PASSWORD }
+    await ada.press(await ada.visit(`${app.url}/registration`), 'method=password', fields)
+    const settings = () => ada.visit(`${app.url}/settings`)
+    const asked = await ada.press(await settings(), 'link=github')
+    expect(await ada.press(asked, 'decision=allow')).toMatchObject(home)
+    expect(await ada.press(await settings(), 'unlink=github')).toMatchObject(home)
+    const buttons = (await settings()).forms.flatMap(({ buttons }) => buttons)
+    expect(buttons.map(({ name }) => name)).toContain('link')
+  },
+  60_000,
+)

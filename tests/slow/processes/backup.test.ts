@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
 import {
   chownSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -13,9 +15,20 @@ import { join } from 'node:path'
 import { migrations } from '../../../drizzle/index.ts'
 import { migrate } from '../../../src/db/migrate.ts'
 import { openDatabase } from '../../../src/db/open.ts'
+import { archiveInChild } from '../../../src/platform/backup/child.ts'
+import { masterKeyFile } from '../../../src/platform/sealing/key-file.ts'
+import {
+  createHome,
+  piecesOf,
+  sha256,
+  tenantsIn,
+  twoStates,
+} from '../../platform/backup/fixture.ts'
 import { BINARY, until } from '../../support/binary.ts'
 import { cli } from '../../support/cli.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import { PROGRAM } from '../../support/source.ts'
+import { canMount } from '../resilience/support/disk.ts'
 import { openInstallation } from '../resilience/support/installation.ts'
 
 const ARCHIVE = /gatehouse-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.tar\.gz/
@@ -36,32 +49,19 @@ function openHome(stack: AsyncDisposableStack) {
 test('A backup goes to the data directory, the configured one, a named one or a file; its command reports and records it', async () => {
   await using stack = new AsyncDisposableStack()
   const { cwd, dataDir, file, here, refuses, rows } = openHome(stack)
-  const { code, json } = await here('backup', '--json')
-  const made = json()
+  const made = (await here('backup', '--json')).json()
   const content = await Bun.file(made.file).bytes()
   expect(made.file).toStartWith(join(dataDir, 'backups'))
-  expect([code, made]).toEqual([
-    0,
-    {
-      file: expect.stringMatching(ARCHIVE),
-      created_at: expect.any(String),
-      bytes: content.length,
-      sha256: new Bun.CryptoHasher('sha256').update(content).digest('hex'),
-      database_bytes: expect.any(Number),
-      master_key: false,
-      duration_ms: expect.any(Number),
-    },
-  ])
-  const recorded = { origin: 'command', owner: null, error: null, file: made.file }
+  expect(made.file).toMatch(ARCHIVE)
+  const hash = new Bun.CryptoHasher('sha256').update(content).digest('hex')
+  expect(made).toMatchObject({ bytes: content.length, sha256: hash, master_key: false })
   expect(rows('SELECT origin, owner, file, bytes, error FROM backups')).toEqual([
-    { ...recorded, bytes: made.bytes },
+    { origin: 'command', owner: null, error: null, file: made.file, bytes: made.bytes },
   ])
 
   const configured = ['--backup-directory', file('configured')] as const
-  await refuses(
-    `backup ${configured.join(' ')}`,
-    `directory ${file('configured')} does not exist. Mount or create it first\n`,
-  )
+  const isMissing = `directory ${file('configured')} does not exist. Mount or create it first\n`
+  await refuses(`backup ${configured.join(' ')}`, isMissing)
   for (const name of ['configured', 'elsewhere', 'empty']) mkdirSync(file(name))
   await here('backup', ...configured)
   await here('backup', '--to', 'elsewhere')
@@ -74,10 +74,7 @@ test('A backup goes to the data directory, the configured one, a named one or a 
   const checked = (await here('backup', 'check', made.file, '--json')).json()
   expect(checked).toMatchObject({ ok: true, created_at, database_bytes, master_key: false })
   const terminal = { isOutTerminal: true, isInTerminal: true }
-  await refuses(
-    'backup --to a.tar.gz',
-    `${file('a.tar.gz')} already exists and is not overwritten\n`,
-  )
+  await refuses('backup --to a.tar.gz', 'already exists and is not overwritten\n')
   await refuses('backup --to none/a.tar.gz', 'does not exist. Mount')
   await refuses('backup --to - --json', 'both use standard output', 2)
   await refuses(`backup --data-dir ${file('empty')}`, 'no data in')
@@ -106,11 +103,11 @@ test('A backup works with an older schema, which cannot record it', async () => 
   const gatehouse = cli(folder.path)
   expect((await gatehouse('backup', '--to', 'old.tar.gz')).code).toBe(0)
   expect((await gatehouse('backup', 'check', 'old.tar.gz')).code).toBe(0)
-}, 120_000)
+})
 
-test('A restore brings the backup back and reports what is overdue; it is refused for other files and beside a server, and repeated if interrupted', async () => {
+test('A restore brings the backup back and reports what is overdue; it is refused for other files, and repeated if interrupted', async () => {
   await using stack = new AsyncDisposableStack()
-  const { change, dataDir, done, inShell, file, newTenant, refuses, rows, run, tenant } =
+  const { change, dataDir, done, file, inShell, newTenant, refuses, rows, run, tenant } =
     openHome(stack)
   const tenants = () => rows<{ id: string }>('SELECT id FROM tenants').map(({ id }) => id)
   change(
@@ -118,32 +115,13 @@ test('A restore brings the backup back and reports what is overdue; it is refuse
      VALUES (?, 'delayed', 'j', 'manual', 0, 0, 1, 'ready', 'h')`,
     tenant,
   )
-  const made = (await done('backup', '--to', 'a.tar.gz', '--json')).json()
+  const { created_at } = (await done('backup', '--to', 'a.tar.gz', '--json')).json()
   newTenant()
-
   await refuses('restore none.tar.gz', `${file('none.tar.gz')}: no such file`)
   await refuses('restore data', `${file('data')} is a directory`)
   await refuses('restore data/gatehouse.db', `${file('data/gatehouse.db')} is not a backup`)
-  const since = Date.parse('2026-11-22T05:12:38Z')
-  const server = "INSERT INTO instances VALUES ('i', 'other', 7, '1.0', ?, ?, 0)"
-  change(server, since, Date.now())
-  const { code, err } = await run('restore', 'a.tar.gz')
-  expect([code, err]).toEqual([
-    1,
-    expect.stringContaining(
-      `gatehouse 1.0 is running on ${dataDir}: process 7 on other, ` +
-        'since 2026-11-22T05:12:38.000Z. Stop it first. If it has crashed, try again after ',
-    ),
-  ])
-  expect(tenants()).toHaveLength(2)
-  change('DELETE FROM instances')
-
-  const restored = (await done('restore', 'a.tar.gz', '--json')).json()
-  expect(restored).toEqual({
-    data_dir: dataDir,
-    created_at: made.created_at,
-    app_version: expect.any(String),
-    installation: null,
+  expect((await done('restore', 'a.tar.gz', '--json')).json()).toMatchObject({
+    ...{ data_dir: dataDir, created_at, installation: null },
     previous: expect.stringMatching(/data\/before-restore-[\dTZ-]+$/),
     overdue: { runs: 1, deliveries: 0, mails: 0 },
   })
@@ -191,3 +169,52 @@ test('A signal leaves nothing behind of a backup, a check or a restore', async (
   // Not even the new directory.
   expect(readdirSync(file('parent'))).toEqual([])
 }, 120_000)
+
+test('The child of a server makes the archive, leaves the log alone, and no copy when it is aborted', async () => {
+  using home = createHome()
+  const { client } = home.db
+  client.run('PRAGMA wal_autocheckpoint = 0')
+  client.run('CREATE TABLE large (x); INSERT INTO large VALUES (randomblob(4000000))')
+  const file = join(home.dataDir, 'backups', 'a.tar.gz')
+  const insert = "INSERT INTO backups VALUES ('b', 'schedule', 'i', 0, NULL, ?, NULL, NULL)"
+  client.query(insert).run(file)
+  const log = () => sha256(readFileSync(`${home.db.file}-wal`))
+  const before = log()
+  const controller = new AbortController()
+  const make = (to: string) => archiveInChild(home.dataDir, to, controller.signal)
+
+  expect((await make(file)).bytes).toBe(Bun.file(file).size)
+  expect((await piecesOf(file)).map(({ header }) => header.name)).toContain('master.key')
+  expect(log()).toBe(before)
+  const missing = join(home.path, 'mnt', 'usb')
+  const refused = make(join(missing, 'a.tar.gz'))
+  await expect(refused).rejects.toThrow(`directory ${missing} does not exist`)
+  expect(existsSync(join(home.path, 'mnt'))).toBe(false)
+
+  const aborted = make(join(home.path, 'a.tar.gz'))
+  aborted.catch(() => {})
+  const work = () => readdirSync(home.path).filter((name) => name.startsWith('.gatehouse-work'))
+  await until(() => work().length > 0)
+  controller.abort()
+  await expect(aborted).rejects.toThrow()
+  expect(work()).toEqual([])
+})
+
+test.skipIf(!canMount)('A restore reports a mounted key before anything moves', async () => {
+  using states = await twoStates()
+  const { dataDir, path } = states
+  const [mounted, own] = [join(path, 'mounted'), join(path, 'own')]
+  copyFileSync(masterKeyFile(dataDir), mounted)
+  writeFileSync(own, states.oldKey)
+  const command = [...PROGRAM, 'restore', states.file, '--data-dir', dataDir]
+  const restoreWith = (secret: string) => {
+    const script = 'mount --bind "$1" "$2" && shift 2 && exec "$@"'
+    const mount = ['unshare', '-m', 'sh', '-c', script, 'sh', secret, masterKeyFile(dataDir)]
+    return Bun.spawnSync([...mount, ...command], { env: {}, stdout: 'pipe', stderr: 'pipe' })
+  }
+  expect(`${restoreWith(mounted).stderr}`).toContain('replace its source with the key')
+  expect(tenantsIn(dataDir)).toEqual(['after', 'before'])
+  expect(readdirSync(dataDir).filter((name) => name.includes('restore'))).toEqual([])
+  expect(restoreWith(own)).toMatchObject({ exitCode: 0 })
+  expect(tenantsIn(dataDir)).toEqual(['before'])
+})

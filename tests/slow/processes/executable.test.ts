@@ -1,4 +1,3 @@
-import { Database } from 'bun:sqlite'
 import { beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,13 +6,13 @@ import { BINARY, command, compileBinary, startServer, until } from '../../suppor
 import { temporaryFolder } from '../../support/folder.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { startTarget } from '../../support/target.ts'
-import { clientOf } from '../resilience/support/client.ts'
+import { clientOf, type Json } from '../resilience/support/client.ts'
 
 /** The executable in a folder of its own, without environment and configuration. */
 
 beforeAll(compileBinary, 120_000)
 
-test('Starts in an empty folder that is configured for other programs, with users, jobs, webhooks, policies, emails, pages and assets; finishes running work at SIGTERM', async () => {
+test('The executable starts in an empty folder that is configured for other programs, with users, jobs, webhooks, policies, emails, pages and assets; finishes running work at SIGTERM', async () => {
   await using stack = new AsyncDisposableStack()
   const { path: cwd } = stack.use(temporaryFolder())
   for (const [name, text] of [
@@ -26,8 +25,8 @@ test('Starts in an empty folder that is configured for other programs, with user
     await Bun.write(join(cwd, name), text)
   const target = stack.use(startTarget(() => new Response('thanks', { status: 202 })))
   const smtp = stack.use(await startMailServer())
-  const sender = ['--mail-from', 'Gatehouse <gatehouse@example.org>']
-  const args = ['--outbound-allow', '127.0.0.1', '--clockwork-tick', '1s', ...sender]
+  const sender = ['--mail-from', 'gatehouse@example.org']
+  const args = ['--outbound-allow', '127.0.0.1', '--clockwork-tick', '100ms', ...sender]
   const env = { GATEHOUSE_MAIL_SMTP_URL: smtp.url }
   const start = async () => stack.use(await startServer({ cwd, args, env }))
   const run = async (...args: string[]) =>
@@ -46,53 +45,28 @@ test('Starts in an empty folder that is configured for other programs, with user
   const assets = ['console.css', 'console.js', 'htmx.js', 'gatehouse.css', 'icon.svg']
   const paths = ['/openapi.json', '/healthz', '/readyz', ...assets.map((name) => `/assets/${name}`)]
   for (const path of paths) expect([path, (await get(path)).status]).toEqual([path, 200])
-  expect((await get('/healthz', { method: 'HEAD' })).status).toBe(200)
   expect((await get('/metrics')).status).toBe(404)
 
   const tenant = await run('tenant', 'create', '--name', 'Acme')
-  const id = expect.any(String)
-  expect(tenant).toEqual({ id, name: 'Acme', plan: 'unlimited', status: 'active' })
-  const newKey = (engine: string) => run('key', 'create', '--tenant', tenant.id, '--engine', engine)
-  const key = await newKey('clockwork')
-  expect(key).toEqual({
-    id,
-    key: expect.stringMatching(/^svc_clockwork_[0-9A-Za-z]{43}$/),
-    engine: 'clockwork',
-    environment: null,
-    scopes: ['clockwork'],
-  })
-  const jobs = clientOf(key.key)
-  const soon = (ms: number) => new Date(Date.now() + ms).toISOString()
-  const cron = await jobs.make(server, 'POST', '/v1/clockwork/jobs', {
-    name: 'hello',
-    schedule: '* * * * *',
-    url: `${target.url}/cron`,
-    headers: { 'X-Shop': 'books' },
-    body: '{"n":1}',
-  })
-  {
-    using database = new Database(join(cwd, 'data', 'gatehouse.db'))
-    database.run('UPDATE cron_jobs SET next_run_at = next_run_at - 60000')
-  }
-  const once = { name: 'once', run_at: soon(100), url: `${target.url}/once`, method: 'PUT' }
-  const delayed = await jobs.make(server, 'POST', '/v1/clockwork/delayed', once)
-  const lastRun = async (path: string) =>
-    (await jobs.make(server, 'GET', `/v1/clockwork/${path}/executions`))[0]
-  const runs = () => Promise.all([`jobs/${cron.id}`, `delayed/${delayed.id}`].map(lastRun))
-  await until(async () => (await runs()).every((run) => run?.status === 'success'), server.out)
-  const [cronRun, onceRun] = await runs()
+  const newKey = async (engine: string) =>
+    (await run('key', 'create', '--tenant', tenant.id, '--engine', engine)).key
+  const jobs = clientOf(await newKey('clockwork'))
   const received = (end: string) => target.requests.find(({ path }) => path.endsWith(end))
-  const success = { response_status: 202, response_body: 'thanks', attempt: 1, error_message: null }
-  expect(cronRun).toMatchObject(success)
-  const headers = received('/cron')?.headers
-  expect(received('/cron')).toMatchObject({ method: 'POST', body: '{"n":1}' })
-  expect(headers?.get('x-shop')).toBe('books')
-  expect(headers?.get('x-clockwork-execution-id')).toBe(cronRun.id)
-  expect(headers?.get('x-clockwork-attempt')).toBe('1')
+  const runOnce = (name: string) => {
+    const run_at = new Date(Date.now() + 100).toISOString()
+    const job = { name, run_at, url: `${target.url}/${name}`, method: 'PUT' }
+    return jobs.make(server, 'POST', '/v1/clockwork/delayed', job)
+  }
+  const delayed = await runOnce('once')
+  const runs = () =>
+    jobs.make(server, 'GET', `/v1/clockwork/delayed/${delayed.id}/executions`) as Promise<Json[]>
+  await until(async () => (await runs())[0]?.status === 'success', server.out)
+  const [onceRun] = await runs()
+  expect(onceRun).toMatchObject({ response_status: 202, response_body: 'thanks', attempt: 1 })
   expect(received('/once')?.method).toBe('PUT')
   expect(received('/once')?.headers.get('x-clockwork-execution-id')).toBe(onceRun.id)
 
-  const { key: gateKey } = await newKey('gate')
+  const gateKey = await newKey('gate')
   const gate = clientOf(gateKey)
   const call = (method: string, path: string, body: object) =>
     gate.make(server, method, `/v1/gate${path}`, body)
@@ -103,19 +77,14 @@ test('Starts in an empty folder that is configured for other programs, with user
     ...{ schema_id: 'user', traits: { email }, credentials },
   })
   await until(() => received('/user') !== undefined, server.out)
-  expect(JSON.parse(received('/user')?.body ?? '')).toMatchObject({
-    event_type: 'identity.created',
-    tenant_id: tenant.id,
-    data: { identity_id: subject, payload: { email } },
-  })
+  expect(received('/user')?.body).toContain(subject)
   const { access_token } = await call('POST', '/tokens', { api_key: gateKey, subject })
   const introspection = await call('POST', '/tokens/introspect', { access_token })
   expect(introspection).toMatchObject({ active: true, subject })
   const question = { subject, action: 'invoices.pay', resource: 'invoice:7' }
   expect((await call('POST', '/authorize', question)).allowed).toBe(false)
   const deep = `permit (principal, action, resource) when { ${'1 + '.repeat(4000)}1 == 1 };`
-  const path = '/v1/gate/settings/policies'
-  const refused = await gate.ask(server, 'PUT', path, { policies: deep })
+  const refused = await gate.ask(server, 'PUT', '/v1/gate/settings/policies', { policies: deep })
   expect([refused.status, JSON.stringify(refused.body)]).toEqual([
     ...[400, expect.stringContaining('nested too deeply')],
   ])
@@ -127,29 +96,25 @@ test('Starts in an empty folder that is configured for other programs, with user
   await until(() => smtp.received.length === 1, server.out)
   expect(smtp.received[0]?.to).toEqual([email])
 
-  const held = Promise.withResolvers<void>()
-  target.answers(async () => {
-    await held.promise
-    return new Response('late')
-  })
-  const last = { name: 'last', run_at: soon(100), url: `${target.url}/last` }
-  await jobs.make(server, 'POST', '/v1/clockwork/delayed', last)
+  const held = Promise.withResolvers<Response>()
+  target.answers(() => held.promise)
+  await runOnce('last')
   await until(() => received('/last') !== undefined, server.out)
   const health = async () =>
     (await command({ cwd, args: ['healthcheck', '--server-port', new URL(server.url).port] })).code
   expect(await health()).toBe(0)
   const ended = server.terminate()
   await until(async () => (await get('/readyz')).status === 503)
-  held.resolve()
+  held.resolve(new Response('late'))
   expect([await ended, await health()]).toEqual([0, 1])
   expect((await run('doctor')).ok).toBe(true)
   const again = await start()
-  const states = (await jobs.make(again, 'GET', '/v1/clockwork/delayed')) as { status: string }[]
+  const states: Json[] = await jobs.make(again, 'GET', '/v1/clockwork/delayed')
   expect(states.map(({ status }) => status)).toEqual(['success', 'success'])
   expect(target.requests.filter(({ path }) => path.endsWith('/last'))).toHaveLength(1)
 }, 300_000)
 
-test('Contains the notices, and has the same bytes whenever it is compiled from the same commit', async () => {
+test('The executable contains the notices, and has the same bytes whenever it is compiled from the same commit', async () => {
   using folder = temporaryFolder()
   const run = (...args: string[]) => command({ cwd: folder.path, args })
   const outfile = join(folder.path, 'gatehouse')
@@ -160,20 +125,4 @@ test('Contains the notices, and has the same bytes whenever it is compiled from 
   for (const [name, text] of Object.entries(companions))
     expect(await Bun.file(join(dirname(BINARY), name)).text()).toBe(text)
   expect(Buffer.compare(readFileSync(outfile), readFileSync(BINARY))).toBe(0)
-}, 120_000)
-
-test('Exits 78 with every configuration error, 2 for a wrong command line, 1 for a failure', async () => {
-  using folder = temporaryFolder()
-  const cwd = folder.path
-  await command({ cwd, args: ['tenant', 'create', '--name', 'Acme'] })
-  await Bun.write(join(cwd, 'bad.toml'), '[server]\nport = "many"\nprot = 1\n')
-  for (const [line, code, ...words] of [
-    ['serve --config bad.toml', 78, 'bad.toml:2', 'did you mean port?'],
-    ['tenant crate', 2, 'did you mean tenant create?'],
-    ['tenant show nobody --json', 1, '{"error":"tenant not found"}'],
-  ] as const) {
-    const ended = await command({ cwd, args: line.split(' ') })
-    expect([line, ended.code]).toEqual([line, code])
-    for (const word of words) expect(ended.err).toContain(word)
-  }
 }, 120_000)

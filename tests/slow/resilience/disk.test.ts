@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { type Server, until } from '../../support/binary.ts'
+import { until } from '../../support/binary.ts'
 import { startTarget } from '../../support/target.ts'
 import {
   IDENTITIES,
@@ -12,38 +12,11 @@ import {
   storageErrors,
 } from './support/api.ts'
 import { canFailDisk, canMount, faultyDisk, smallDisk } from './support/disk.ts'
-import { type Installation, openInstallation } from './support/installation.ts'
+import { openInstallation } from './support/installation.ts'
 import { isDone, startLoad } from './support/load.ts'
 import { messagesAt, openRelay } from './support/relay.ts'
 
 const ENGINES = ['relay', 'gate', 'clockwork', 'passepartout'] as const
-
-/** A client of each engine, with a write and a read. */
-async function clientsOf(installation: Installation, server: Server, tenant: string, url: string) {
-  await installation.done('bot', 'enable', '--env', 'test', '--tenant', tenant)
-  const client = (engine: (typeof ENGINES)[number]) => installation.newClient(tenant, engine)
-  const [relay, gate, clockwork] = [client('relay'), client('gate'), client('clockwork')]
-  const passepartout = installation.newClient(tenant, 'passepartout', 'test')
-  const soon = () => new Date(Date.now() + 500).toISOString()
-  const job = (n: number) => ({ name: `${n}`, url: `${url}/${n}`, run_at: soon() })
-  const clients = { relay, gate, clockwork, passepartout }
-  const writes = {
-    relay: (n: number) => relay.ask(server, 'POST', MESSAGES, message(n, 'x'.repeat(500))),
-    gate: (n: number) => gate.ask(server, 'POST', IDENTITIES, person(n)),
-    clockwork: (n: number) => clockwork.ask(server, 'POST', JOBS, job(n)),
-    passepartout: () => passepartout.ask(server, 'POST', `${LOGINS}/start`),
-  }
-  const readAll = async (): Promise<number[]> => {
-    const answers = [
-      relay.ask(server, 'GET', MESSAGES),
-      gate.ask(server, 'GET', IDENTITIES),
-      clockwork.ask(server, 'GET', '/v1/clockwork/jobs'),
-      ...['/healthz', '/readyz'].map((path) => fetch(server.url + path)),
-    ]
-    return (await Promise.all(answers)).map(({ status }) => status)
-  }
-  return { clients, writes, readAll }
-}
 
 test.skipIf(!canMount)(
   'A full disk is a 503 for writes of all engines and for nothing else, and needs no restart',
@@ -51,9 +24,23 @@ test.skipIf(!canMount)(
     await using stack = new AsyncDisposableStack()
     const disk = smallDisk(stack, 24)
     const target = stack.use(startTarget())
-    const { installation, server, tenant } = await openRelay(stack, { dataDir: disk.dataDir })
-    const { clients, writes, readAll } = await clientsOf(installation, server, tenant, target.url)
-    const { relay, gate, clockwork, passepartout } = clients
+    const { installation, server, tenant, relay } = await openRelay(stack, {
+      dataDir: disk.dataDir,
+    })
+    await installation.done('bot', 'enable', '--env', 'test', '--tenant', tenant)
+    const gate = installation.newClient(tenant, 'gate')
+    const clockwork = installation.newClient(tenant, 'clockwork')
+    const passepartout = installation.newClient(tenant, 'passepartout', 'test')
+    const job = (n: number) => {
+      const run_at = new Date(Date.now() + 500).toISOString()
+      return { name: `${n}`, url: `${target.url}/${n}`, run_at }
+    }
+    const writes = {
+      relay: (n: number) => relay.ask(server, 'POST', MESSAGES, message(n, 'x'.repeat(500))),
+      gate: (n: number) => gate.ask(server, 'POST', IDENTITIES, person(n)),
+      clockwork: (n: number) => clockwork.ask(server, 'POST', JOBS, job(n)),
+      passepartout: () => passepartout.ask(server, 'POST', `${LOGINS}/start`),
+    }
     const loads = {
       relay: startLoad(2, writes.relay),
       gate: startLoad(2, writes.gate),
@@ -63,14 +50,20 @@ test.skipIf(!canMount)(
     await until(() => ENGINES.every((engine) => loads[engine].calls.length > 10))
     disk.fill(256 * 1024)
     await until(() => ENGINES.every((engine) => loads[engine].refused().length > 3))
-    expect(await readAll()).toEqual([200, 200, 200, 200, 200])
+    const reads = await Promise.all([
+      relay.ask(server, 'GET', MESSAGES),
+      gate.ask(server, 'GET', IDENTITIES),
+      clockwork.ask(server, 'GET', '/v1/clockwork/jobs'),
+      ...['/healthz', '/readyz'].map((path) => fetch(server.url + path)),
+    ])
+    expect(reads.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
     await Promise.all(ENGINES.map((engine) => loads[engine].stop()))
 
     const errors = storageErrors('the disk is full')
     for (const engine of ENGINES) {
       expect(loads[engine].broken).toEqual([])
       for (const { answer } of loads[engine].refused()) {
-        expect(answer).toMatchObject(errors[engine] ?? {})
+        expect(answer).toMatchObject(errors[engine])
         expect(answer.headers.get('retry-after')).toBe('1')
       }
     }
@@ -83,11 +76,6 @@ test.skipIf(!canMount)(
     await installation.done('backup', 'check', elsewhere)
     const here = await installation.run('backup')
     expect(here).toMatchObject({ code: 1, err: expect.stringContaining('the disk is full') })
-    // The log may have a little room left.
-    const other = await installation.here('tenant', 'create', '--name', 'Other')
-    if (other.code !== 0) expect(other).toMatchObject({ code: 1, err: 'the disk is full\n' })
-    const made = installation.rows("SELECT id FROM tenants WHERE name = 'Other'")
-    expect(made).toHaveLength(other.code === 0 ? 1 : 0)
 
     disk.makeRoom()
     for (const engine of ENGINES) expect((await writes[engine](1_000_000)).status).toBeLessThan(300)
@@ -106,7 +94,8 @@ test.skipIf(!canMount)(
     expect(target.requests.map(({ path }) => path).toSorted()).toEqual(
       fired.map(({ name }) => `/hook/${name}`).toSorted(),
     )
-    const metered = ENGINES.reduce((sum, engine) => sum + clients[engine].metered(), 0)
+    const clients = [relay, gate, clockwork, passepartout]
+    const metered = clients.reduce((sum, client) => sum + client.metered(), 0)
     const counted = () => installation.rows('SELECT requests FROM usage_months')
     await until(
       () => Bun.deepEquals(counted(), [{ requests: metered }]),
@@ -135,18 +124,15 @@ test.skipIf(!canFailDisk)(
     await load.stop()
 
     expect(load.broken).toEqual([])
-    const { relay: error = {} } = storageErrors('the disk reports an input or output error')
+    const { relay: error } = storageErrors('the disk reports an input or output error')
     for (const { answer } of load.refused()) expect(answer).toMatchObject(error)
     const isReadOnly = expect.stringContaining('writing: the file system is read-only')
     expect(await installation.problems()).toEqual(expect.arrayContaining([isReadOnly]))
-    const archives = ['running.tar.gz', 'stopped.tar.gz'].map((name) =>
-      join(installation.cwd, name),
-    )
-    await installation.done('backup', '--to', archives[0] as string)
+    const archive = join(installation.cwd, 'read-only.tar.gz')
+    await installation.done('backup', '--to', archive)
     // The usage counted since then cannot be stored.
     expect(await server.terminate()).toBe(1)
     expect(server.out()).toContain('usage was not stored')
-    await installation.done('backup', '--to', archives[1] as string)
     expect(await installation.serveInVain()).toMatchObject({
       code: 1,
       err: expect.stringContaining('read-only'),
@@ -155,9 +141,9 @@ test.skipIf(!canFailDisk)(
     disk.repair()
     const again = await installation.serve()
     expect(await again.terminate()).toBe(0)
-    const copies = archives.map(() => openInstallation(stack))
-    for (const [n, copy] of copies.entries()) await copy.done('restore', archives[n] as string)
-    for (const { storedMessages } of [installation, ...copies]) {
+    const copy = openInstallation(stack)
+    await copy.done('restore', archive)
+    for (const { storedMessages } of [installation, copy]) {
       const found = storedMessages()
       expect(before.filter((id) => !found.includes(id))).toEqual([])
     }

@@ -43,9 +43,7 @@ test.each(
   Object.entries({
     parentheses: nest('(', 'true', ')'),
     sets: nest('[', '1', ']', '==1'),
-    records: nest('{a:', '1', '}', '==1'),
     negations: policy('!'.repeat(8000)),
-    'minus signs': policy(`${'-'.repeat(8000)}1==1`),
     'conditionals in conditions': nest('if ', 'true', ' then true else false'),
     calls: policy(`context.a${'.isEmpty()'.repeat(2000)}`),
     'calls in calls': nest('ip(', '"::"', ')', '.isIpv4()'),
@@ -54,7 +52,6 @@ test.each(
     'a path of has': policy(`context has ${chain('a', '.', 4000)}`),
     'nothing but mistakes': 'permit(;'.repeat(4000),
     'an open string': policy(`"${'a'.repeat(30_000)}`),
-    'an open bracket': `permit${'('.repeat(32_000)}`,
     'a long comment': `//${'/'.repeat(32_000)}`,
     'a long string': policy(`"${'\\u{1F600}'.repeat(1000)}" == context.s`),
     'a long name': `permit(principal==${'a::'.repeat(4000)}a::"x",action,resource);`,
@@ -62,7 +59,6 @@ test.each(
     'many actions': PERMIT.replace('action', `action in [${chain('Action::"a"', ',', 1500)}]`),
     'a large set': policy(`[${CONSTANTS}].contains(context.set)`),
     'nothing but commas': policy(`${'['.repeat(95)}${','.repeat(8000)}`),
-    'wrong escapes': policy(`"${'\\q'.repeat(1000)}" == ""`),
     'endless wrong escapes': policy(`"${'\\q'.repeat(16_000)}" == ""`),
     'long patterns': policy(`context.s like "*${'a'.repeat(30_000)}b"`),
     'patterns of stars': policy(`context.s like "${'*a'.repeat(15_000)}b"`),
@@ -73,10 +69,8 @@ test.each(
     'large equal values': spread('[context]==[context]', '&&'),
     'large records': spread('{pattern:context.set}!={pattern:principal.metadata}', '&&'),
     'long errors': spread('decimal(principal.metadata.s)==decimal("1.0")', '||'),
-    'constant sets': policy(`[${CONSTANTS}].containsAll([${CONSTANTS}])`),
     'a constant record': policy(`{${CONSTANTS.map((_, n) => `a${n}:1`)}}=={}`),
     'many conditions': `permit(principal,action,resource)${'unless{context.no}'.repeat(1300)};`,
-    'numbers out of range': policy('9223372036854775807 * 9223372036854775807 == 1'),
   }),
 )('A text made of %s is refused or decided quickly, and so is the next one', (_, text) => {
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(SIZE)

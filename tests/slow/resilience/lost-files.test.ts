@@ -77,8 +77,7 @@ test('A server that loses its database files is not ready, acknowledges nothing 
     expect([path, status, await readiness()]).toEqual([path, 202, 'ready'])
     ids.push(body.id)
     putBack = lose(path)
-    for (const _ of numbers(3))
-      expect(await send()).toMatchObject(storageErrors(sentence).relay ?? {})
+    for (const _ of numbers(3)) expect(await send()).toMatchObject(storageErrors(sentence).relay)
     expect(await readiness()).toBe(`503 database ${lose === move ? 'missing' : 'replaced'}`)
     putBack()
   }

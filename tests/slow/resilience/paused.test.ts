@@ -5,7 +5,7 @@ import { type Server, until } from '../../support/binary.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { startTarget, type Target } from '../../support/target.ts'
-import { ENDPOINTS, eventId, IDENTITIES, JOBS, MESSAGES, numbers, person } from './support/api.ts'
+import { ENDPOINTS, eventId, IDENTITIES, JOBS, MESSAGES, person } from './support/api.ts'
 import { openInstallation } from './support/installation.ts'
 import { openRelay } from './support/relay.ts'
 
@@ -14,11 +14,9 @@ test('A copy served with --paused accepts everything, sends nothing and deletes 
   const smtp = stack.use(await startMailServer())
   smtp.refuses('connect', 421, 'not now')
   const never = new Promise<Response>(() => {})
-  const [taking, refusing, silent] = [
-    stack.use(startTarget()),
-    stack.use(startTarget(() => new Response('not now', { status: 503 }))),
-    stack.use(startTarget(() => never)),
-  ]
+  const taking = stack.use(startTarget())
+  const refusing = stack.use(startTarget(503))
+  const silent = stack.use(startTarget(() => never))
   const targets = [taking, refusing, silent]
   const { path: directory } = stack.use(temporaryFolder())
   const settings = {
@@ -36,13 +34,11 @@ test('A copy served with --paused accepts everything, sends nothing and deletes 
   for (const [n, { url }] of targets.entries())
     await relay.make(server, 'POST', ENDPOINTS, { url, event_types: [`to.${n}`] })
 
-  const sendTo = (at: Server, target: Target): Promise<string[]> =>
-    Promise.all(
-      numbers(2).map(async () => {
-        const event = { event_type: `to.${targets.indexOf(target)}`, payload: {} }
-        return (await relay.make(at, 'POST', MESSAGES, event)).id
-      }),
-    )
+  async function sendTo(at: Server, target: Target): Promise<string[]> {
+    const event = { event_type: `to.${targets.indexOf(target)}`, payload: {} }
+    const send = async () => (await relay.make(at, 'POST', MESSAGES, event)).id
+    return [await send(), await send()]
+  }
   const schedule = (at: Server, name: string, inMs: number) => {
     const run_at = new Date(Date.now() + inMs).toISOString()
     return clockwork.make(at, 'POST', JOBS, { name, url: `${taking.url}/${name}`, run_at })
@@ -54,7 +50,6 @@ test('A copy served with --paused accepts everything, sends nothing and deletes 
   const eventsAt = ({ requests }: Target) => requests.map(eventId).filter(Boolean).toSorted()
   const jobsAt = ({ requests }: Target) =>
     requests.flatMap(({ path }) => /^\/hook\/(.+)/.exec(path)?.[1] ?? []).toSorted()
-  const count = (rows: string, at = installation) => at.rows(`SELECT 1 FROM ${rows}`).length
 
   await sendTo(server, taking)
   const refused = await sendTo(server, refusing)
@@ -70,7 +65,7 @@ test('A copy served with --paused accepts everything, sends nothing and deletes 
     ["runs WHERE state = 'waiting'", 1],
     ['backups WHERE bytes IS NOT NULL', 1],
   ] as const)
-    await until(() => count(rows) === expected, server.out)
+    await until(() => installation.count(rows) === expected, server.out)
   const [original] = readdirSync(directory)
   const archive = join(installation.cwd, 'night.tar.gz')
   await installation.done('backup', '--to', archive)
@@ -105,7 +100,7 @@ test('A copy served with --paused accepts everything, sends nothing and deletes 
   const awake = await copy.serve()
   await until(() => targets.every((target) => eventsAt(target).length >= 2), awake.out)
   await until(() => jobsAt(taking).length >= 2 && smtp.received.length >= 2, awake.out)
-  await until(() => count("deliveries WHERE state <> 'succeeded'", copy) === 0, awake.out)
+  await until(() => copy.count("deliveries WHERE state <> 'succeeded'") === 0, awake.out)
   expect(targets.map(eventsAt)).toEqual([fresh, refused, underWay].map((ids) => ids.toSorted()))
   expect(jobsAt(taking)).toEqual(['fresh', 'later'])
   const recipients = smtp.received.flatMap(({ to }) => to)

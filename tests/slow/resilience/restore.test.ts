@@ -3,10 +3,9 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { until } from '../../support/binary.ts'
 import { MESSAGES, message, numbers } from './support/api.ts'
-import { isOpenIn, openInstallation } from './support/installation.ts'
+import { hit } from './support/installation.ts'
 import { slowestMs, startLoad } from './support/load.ts'
 import { openRelay } from './support/relay.ts'
-import { hit } from './support/waiting.ts'
 
 test('A backup under load has everything acknowledged before it, and a restore that is killed leaves the old data, the new data or a refusal', async () => {
   await using stack = new AsyncDisposableStack()
@@ -65,26 +64,3 @@ test('A backup under load has everything acknowledged before it, and a restore t
   const left = readdirSync(installation.dataDir)
   expect(left.filter((name) => name.startsWith('.gatehouse-work'))).toEqual([])
 }, 300_000)
-
-test.skipIf(process.platform !== 'linux')(
-  'A restore is refused as soon as a server has opened the database, which loses nothing',
-  async () => {
-    await using stack = new AsyncDisposableStack()
-    const installation = openInstallation(stack)
-    const relay = installation.newClient(installation.newTenant(), 'relay')
-    await installation.done('backup', '--to', 'a.tar.gz')
-    const starting = installation.beginServing()
-    const { pid } = starting
-    await hit(() => isOpenIn(pid, installation.database) || starting.exitCode() !== null)
-
-    // As on a busy machine.
-    process.kill(pid, 'SIGSTOP')
-    const refused = await installation.run('restore', 'a.tar.gz')
-    process.kill(pid, 'SIGCONT')
-    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining(`process ${pid}`) })
-    const url = (await starting.url()) ?? expect.unreachable(starting.out())
-    const { status, body } = await relay.ask({ url }, 'POST', MESSAGES, message(1))
-    expect([status, installation.storedMessages()]).toEqual([202, [body.id]])
-  },
-  300_000,
-)

@@ -38,13 +38,11 @@ test('A rotation that is killed and run again breaks no signature and prints no 
     return sent
   }
   const load = startLoad(2, act)
-  const keys = () => {
-    const file = readFileSync(join(installation.dataDir, 'master.key'), 'utf8')
-    return file
+  const keys = () =>
+    readFileSync(join(installation.dataDir, 'master.key'), 'utf8')
       .trim()
       .split('\n')
       .map((line) => line.split(':')[1] ?? line)
-  }
   const more = async (running: typeof load) => {
     const sofar = running.calls.length
     await until(() => running.calls.length > sofar + 5)

@@ -1,9 +1,8 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { type Account, newAccount } from './accounts.ts'
-import { consentPage } from './pages.ts'
-import { personas } from './personas.ts'
+import { type Account, newAccount, personas } from './personas.ts'
+import { consentPage } from './walk.ts'
 
 // The library warns of Bun, and of defaults that are good enough for a test.
 for (const method of ['info', 'warn'] as const) {

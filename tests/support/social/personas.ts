@@ -1,6 +1,36 @@
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import type { ProviderName } from '../../../src/config/index.ts'
-import { type Account, ORGANISATION, uuidOf } from './accounts.ts'
+
+/** An account at a fake provider. */
+export interface Account {
+  /** Digits, because some providers number their users. */
+  id: string
+  /** Null if the provider has none, as for users who signed up by phone. */
+  email: string | null
+  isVerified: boolean
+  name: string
+  /** Claims that are added or replaced. */
+  claims?: Record<string, unknown>
+}
+
+let made = 0
+
+export function newAccount(fields: Partial<Account> = {}): Account {
+  const id = String(583_231 + made++)
+  const email = `person-${id}@example.com`
+  return { id, email, isVerified: true, name: `Person ${id}`, ...fields }
+}
+
+/** The id of a directory's object; always the same for `text`. */
+export const uuidOf = (text: string): string =>
+  createHash('sha256')
+    .update(text)
+    .digest('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
+
+/** Directories of Microsoft: one of a company, and that of personal accounts. */
+export const ORGANISATION = '8eaef023-2b34-4da1-9baa-8bc8c9d6a490'
+export const CONSUMERS = '9188040d-6c67-4c5b-b112-36a304b66dad'
 
 type Words = Record<string, unknown>
 
@@ -12,7 +42,6 @@ export interface Grant {
   asksForEmail: boolean
 }
 
-/** A request to the API with an access token. */
 type Call = Grant & { query: URLSearchParams; accessToken: string; clientSecret: string }
 
 /** How a provider differs from the others. Paths are those of the real one. */
@@ -35,8 +64,6 @@ export interface Persona {
   /** The response of the token endpoint, from that of the standard. */
   words?: (answer: Words, grant: Grant) => Words
   refusal?: (error: string) => Response
-  /** More parameters of the redirect when the user cancels. */
-  denial?: Record<string, string>
 }
 
 const addressOf = ({ email, isVerified }: Account) =>
@@ -66,15 +93,8 @@ const openId = (
 export const usualRefusal = (error: string, status = 400) =>
   Response.json({ error, error_description: `This is about ${error}.` }, { status })
 
-const GITHUB_WORDS: Record<string, string> = {
-  invalid_grant: 'bad_verification_code',
-  invalid_client: 'incorrect_client_credentials',
-}
-
-const graphError = (message: string) => {
-  const error = { message, type: 'OAuthException', code: 100, fbtrace_id: 'Abc123' }
-  return Response.json({ error }, { status: 400 })
-}
+const graphError = (message: string) =>
+  Response.json({ error: { message, type: 'OAuthException', code: 100 } }, { status: 400 })
 
 const withRefreshToken = (answer: Words) => ({
   ...answer,
@@ -91,7 +111,7 @@ export const personas: Record<ProviderName, Persona> = {
       scope: scopes.join(','),
       token_type: 'bearer',
     }),
-    refusal: (error) => usualRefusal(GITHUB_WORDS[error] ?? error, 200),
+    refusal: (error) => usualRefusal(error, 200),
     api: {
       '/api/v3/user': ({ account: { id, name, claims } }) => ({
         id: Number(id),
@@ -156,7 +176,6 @@ export const personas: Record<ProviderName, Persona> = {
     token: '/oauth/access_token',
     words: ({ access_token }) => ({ access_token, token_type: 'bearer', expires_in: 5_183_944 }),
     refusal: graphError,
-    denial: { error_code: '200', error_reason: 'user_denied' },
     api: {
       '/me': ({ query, account: { id, name, email, claims }, accessToken, clientSecret }) => {
         const proof = createHmac('sha256', clientSecret).update(accessToken).digest('hex')

@@ -1,8 +1,6 @@
 import { type Config, PROVIDERS, type ProviderName } from '../../../src/config/index.ts'
 import { testConfig } from '../config.ts'
-import { type Account, newAccount } from './accounts.ts'
-import { backPage, consentPage } from './pages.ts'
-import { type Grant, personas, usualRefusal } from './personas.ts'
+import { type Account, type Grant, newAccount, personas, usualRefusal } from './personas.ts'
 import {
   isAppleSecret,
   newAppleClient,
@@ -12,12 +10,16 @@ import {
   signToken,
   type Token,
 } from './signing.ts'
+import { backPage, consentPage } from './walk.ts'
 
 /** The configuration of one provider. */
 export type ProviderSettings = Config['gate']['providers']['google']
 
 /** Changes an ID token before it is signed, `key` included. */
 export type Tamper = (token: Token & { key: SigningKey }) => void
+
+/** Responses in the place of the usual ones, by path. */
+export type Answers = Record<string, (usual: Response) => Response | Promise<Response>>
 
 export type Providers = ReturnType<typeof startProviders>
 
@@ -28,7 +30,7 @@ const HOUR_S = 3600
 export const NOTHING_SET: ProviderSettings = testConfig().gate.providers.google
 
 /** A key takes time to make, so all share it until one is told to change. */
-const FIRST_KEY = newSigningKey()
+const FIRST_KEY = newSigningKey('RS256')
 
 /** What a code is good for, once. */
 interface Code extends Grant {
@@ -45,42 +47,45 @@ interface Code extends Grant {
  */
 export function startProviders({
   redirectUris: allowed = [] as string[],
-  /** Has the times in ID tokens; by default those of the machine. */
   clock = Date as { now(): number },
-  port = 0,
 } = {}) {
   const codes = new Map<string, Code>()
   const tokens = new Map<string, Code>()
-  const requests: { method: string; path: string }[] = []
+  const paths: string[] = []
   const redirectUris = new Set(allowed)
   const apple = newAppleClient()
-  /** Users who signed in at Apple before. */
-  const greeted = new Set<string>()
-  const state = {
-    account: newAccount(),
-    key: FIRST_KEY,
-    scopes: undefined as string[] | undefined,
-    tamper: undefined as Tamper | undefined,
-  }
+  const state: {
+    account: Account
+    key: SigningKey
+    scopes?: string[] | undefined
+    tamper?: Tamper | undefined
+    answers: Answers
+  } = { account: newAccount(), key: FIRST_KEY, answers: {} }
   const clientIdAt = (provider: ProviderName) => (provider === 'apple' ? apple.clientId : CLIENT_ID)
 
   const server = Bun.serve({
     hostname: '127.0.0.1',
-    port,
+    port: 0,
     async fetch(request) {
       const url = new URL(request.url)
-      requests.push({ method: request.method, path: url.pathname + url.search })
-      const [, first, ...rest] = url.pathname.split('/')
-      const provider = PROVIDERS.find((name) => name === first)
-      if (!provider) return NOT_FOUND()
-      const path = `/${rest.join('/')}`
-      const { authorize, token, jwks } = personas[provider]
-      if (path === authorize) return authorization(provider, url, request)
-      if (path === token) return exchange(provider, request)
-      if (path === jwks) return Response.json({ keys: [published(state.key)] })
-      return api(provider, path, url.searchParams, request.headers)
+      paths.push(url.pathname + url.search)
+      const usual = await respond(url, request)
+      return state.answers[url.pathname]?.(usual) ?? usual
     },
   })
+
+  function respond(url: URL, request: Request): Response | Promise<Response> {
+    const [, first, ...rest] = url.pathname.split('/')
+    const provider = PROVIDERS.find((name) => name === first)
+    if (!provider) return NOT_FOUND()
+    const path = `/${rest.join('/')}`
+    const { authorize, token, jwks } = personas[provider]
+    if (path === authorize) return authorization(provider, url, request)
+    if (path === token) return exchange(provider, request)
+    if (path === jwks) return Response.json({ keys: [published(state.key)] })
+    return api(provider, path, url.searchParams, request.headers)
+  }
+
   const urlOf = (provider: ProviderName) => `${server.url.origin}/${provider}`
 
   async function authorization(provider: ProviderName, url: URL, request: Request) {
@@ -89,10 +94,10 @@ export function startProviders({
     const here = url.pathname + url.search
     if (request.method === 'GET') return html(consentPage(provider, here, state.account))
     const isAllowed = new URLSearchParams(await request.text()).get('decision') === 'allow'
-    const { denial, namesIssuer, responseMode } = personas[provider]
+    const { namesIssuer, responseMode } = personas[provider]
     const answer: Record<string, string> = isAllowed
       ? { code: newCode(provider, url.searchParams), ...(responseMode && greeting()) }
-      : { error: 'access_denied', error_description: 'The user said no', ...denial }
+      : { error: 'access_denied', error_description: 'The user said no' }
     if (namesIssuer) answer.iss = urlOf(provider)
     return back(url.searchParams, answer)
   }
@@ -109,11 +114,9 @@ export function startProviders({
     return method === null || method === 'S256' ? undefined : 'unknown challenge method'
   }
 
-  /** Apple tells the name when a user signs in for the first time, and never again. */
+  /** What Apple posts about a user who signs in for the first time. */
   function greeting(): Record<string, string> {
-    const { id, name, email } = state.account
-    if (greeted.has(id)) return {}
-    greeted.add(id)
+    const { name, email } = state.account
     const [firstName, ...rest] = name.split(' ')
     return { user: JSON.stringify({ name: { firstName, lastName: rest.join(' ') }, email }) }
   }
@@ -164,7 +167,7 @@ export function startProviders({
     const { issuer = (url: string) => url, ignoresNonce } = personas[provider]
     const iat = Math.floor(clock.now() / 1000)
     const token = {
-      header: { alg: 'RS256', kid: state.key.kid },
+      header: { alg: state.key.alg, kid: state.key.kid },
       claims: {
         ...claims,
         iss: issuer(urlOf(provider), account),
@@ -191,8 +194,8 @@ export function startProviders({
 
   return {
     url: server.url.origin,
-    /** All requests, in order. */
-    requests,
+    /** Paths and queries of all requests, in order. */
+    paths,
     /** Part of `gate.providers`: this server in the place of `provider`. */
     providerConfig: (provider: ProviderName): ProviderSettings => ({
       ...NOTHING_SET,
@@ -207,6 +210,10 @@ export function startProviders({
     /** From now on changes every ID token; without an argument no more. */
     tamper: (change?: Tamper) => {
       state.tamper = change
+    },
+    /** From now on gives these answers; without an argument the usual ones. */
+    answer: (answers: Answers = {}) => {
+      state.answers = answers
     },
     /** From now on users agree to these alone; without an argument to what they are asked for. */
     grantScopes: (scopes?: string[]) => {

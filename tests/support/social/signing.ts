@@ -1,6 +1,5 @@
 import {
   createHmac,
-  createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
   type KeyObject,
@@ -11,22 +10,25 @@ import {
 /** A key of a provider, with its published name. */
 export interface SigningKey {
   kid: string
+  alg: 'RS256' | 'ES256'
   privateKey: KeyObject
 }
 
 let made = 0
 
-export function newSigningKey(): SigningKey {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  return { kid: `key-${++made}`, privateKey }
+/** An RSA key is like those of most providers, and takes long to make. */
+export function newSigningKey(alg: SigningKey['alg'] = 'ES256'): SigningKey {
+  const { privateKey } =
+    alg === 'RS256'
+      ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+      : generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return { kid: `key-${++made}`, alg, privateKey }
 }
 
 /** The public half, as in a key set. */
-export const published = ({ kid, privateKey }: SigningKey) => ({
+export const published = ({ kid, alg, privateKey }: SigningKey) => ({
   ...createPublicKey(privateKey).export({ format: 'jwk' }),
-  kid,
-  use: 'sig',
-  alg: 'RS256',
+  ...{ kid, alg, use: 'sig' },
 })
 
 /** A JWT, taken apart. */
@@ -44,7 +46,8 @@ export function signToken({ header, claims }: Token, key: KeyObject, secret: str
   if (header.alg === 'none') return `${text}.`
   if (header.alg === 'HS256')
     return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
-  return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`
+  const signature = sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' })
+  return `${text}.${signature.toString('base64url')}`
 }
 
 const HALF_A_YEAR_S = 15_777_000
@@ -63,28 +66,18 @@ export function newAppleClient() {
 /** Whether Apple would accept this client secret. */
 export function isAppleSecret(
   secret: string,
-  of: ReturnType<typeof newAppleClient>,
+  { clientId, teamId, keyId, privateKey }: ReturnType<typeof newAppleClient>,
   audience: string,
   nowMs: number,
 ): boolean {
   const [head, body, signed = ''] = secret.split('.')
-  const [header, claims] = [decoded(head), decoded(body)]
-  const key = createPublicKey(createPrivateKey(of.privateKey))
-  const now = nowMs / 1000
+  const [{ alg, kid }, { iss, sub, aud, iat, exp }] = [decoded(head), decoded(body)]
+  const key = { key: createPublicKey(privateKey), dsaEncoding: 'ieee-p1363' as const }
   return (
-    header.alg === 'ES256' &&
-    header.kid === of.keyId &&
-    claims.iss === of.teamId &&
-    claims.sub === of.clientId &&
-    claims.aud === audience &&
-    claims.iat <= now &&
-    claims.exp > now &&
-    claims.exp - claims.iat <= HALF_A_YEAR_S &&
-    verify(
-      'sha256',
-      Buffer.from(`${head}.${body}`),
-      { key, dsaEncoding: 'ieee-p1363' },
-      Buffer.from(signed, 'base64url'),
-    )
+    Bun.deepEquals([alg, kid, iss, sub, aud], ['ES256', keyId, teamId, clientId, audience]) &&
+    iat <= nowMs / 1000 &&
+    exp > nowMs / 1000 &&
+    exp - iat <= HALF_A_YEAR_S &&
+    verify('sha256', Buffer.from(`${head}.${body}`), key, Buffer.from(signed, 'base64url'))
   )
 }

@@ -19,11 +19,11 @@ export const eventId = ({ headers }: ReceivedRequest): string => headers.get('we
 
 /** The answer of each engine that cannot store anything, with the reason. */
 export function storageErrors(reason: string) {
-  const sentence = `storage: ${reason}`
-  const coded = { code: 'unavailable', message: sentence, request_id: expect.any(String) }
-  const [relay, gate] = [{ error: coded }, { error: sentence }].map((body) => ({
-    status: 503,
-    body,
-  }))
+  const error = `storage: ${reason}`
+  const coded = { code: 'unavailable', message: error, request_id: expect.any(String) }
+  const [relay, gate] = [
+    { status: 503, body: { error: coded } },
+    { status: 503, body: { error } },
+  ] as const
   return { relay, gate, clockwork: gate, passepartout: relay }
 }

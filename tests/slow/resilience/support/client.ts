@@ -15,6 +15,9 @@ export type Client = ReturnType<typeof clientOf>
 
 const NOT_METERED = [401, 402, 403, 429]
 
+/** True for errors of `fetch` when the connection breaks. */
+export const isBroken = (error: unknown) => error instanceof Error && 'code' in error
+
 /** Sends JSON with a key to any of the processes. Rejects when the connection breaks. */
 export function clientOf(key: string) {
   let metered = 0

@@ -1,6 +1,6 @@
 import { Database, type SQLQueryBindings } from 'bun:sqlite'
 import { beforeAll } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, readlinkSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { mintSecret, sha256 } from '../../../../src/platform/crypto.ts'
 import {
@@ -13,7 +13,6 @@ import { newId } from '../../../../src/platform/ids.ts'
 import type { Plan } from '../../../../src/platform/tenants.ts'
 import {
   BINARY,
-  beginServer,
   command,
   compileBinary,
   type Server,
@@ -77,7 +76,6 @@ export function openInstallation(
     return Bun.spawn(['sh', '-c', script], { cwd, env: { ...env, ...path } }).exited
   }
 
-  /** Ends with the stack at the latest. */
   const serve = async (...args: string[]): Promise<Server> =>
     stack.use(await startServer({ cwd, env, args }))
 
@@ -90,9 +88,6 @@ export function openInstallation(
     while (servers.length < count) servers.push(await serve())
     return [...servers]
   }
-
-  /** Like `serve`, for a server that is not waited for. */
-  const beginServing = () => stack.use(beginServer({ cwd, env }))
 
   /** The outcome of `serve` when it cannot start. */
   const serveInVain = () => run('serve', '--server-port', '0')
@@ -144,10 +139,10 @@ export function openInstallation(
 
   return {
     ...{ cwd, dataDir: place, database, run, done, begin, inShell, rows, change },
-    ...{ serve, running, beginServing, serveInVain, newTenant, newClient, problems },
+    ...{ serve, running, serveInVain, newTenant, newClient, problems },
     /** Runs a command in this process, which keeps the database open for a while. */
     here: cli(cwd, { env }),
-    /** All servers that `running` knows. */
+    /** Those that `running` knows. */
     servers: () => servers,
     /** How many rows there are, as in `count('jobs WHERE name IS NULL')`. */
     count: (what: string) => rows(`SELECT 1 FROM ${what}`).length,
@@ -156,12 +151,11 @@ export function openInstallation(
   }
 }
 
-/** Whether a process has a file open, as Linux shows it. The process may be gone. */
-export function isOpenIn(pid: number, file: string): boolean {
-  const folder = `/proc/${pid}/fd`
-  try {
-    return readdirSync(folder).some((fd) => readlinkSync(join(folder, fd)) === file)
-  } catch {
-    return false
+/** Checks as often as it can, as for what lasts a millisecond; children that end are seen, too. */
+export async function hit(holds: () => boolean, withinMs = 10_000) {
+  const end = performance.now() + withinMs
+  while (!holds()) {
+    if (performance.now() > end) throw new Error(`was not hit in ${withinMs} ms`)
+    await new Promise((resolve) => setImmediate(resolve))
   }
 }

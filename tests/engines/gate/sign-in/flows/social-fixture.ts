@@ -1,10 +1,11 @@
 import { afterAll, expect } from 'bun:test'
 import { PROVIDERS, type ProviderName } from '../../../../../src/config/index.ts'
-import type { Answer, TestApp, TestAppOptions } from '../../../../support/app.ts'
+import type { Answer, TestApp } from '../../../../support/app.ts'
 import {
   type Account,
   type Arrival,
   newAccount,
+  type ProviderSettings,
   type Providers,
   startProviders,
   walk,
@@ -14,10 +15,10 @@ import { RETURN_TO, UNHURRIED, withToken } from './acts.ts'
 import { type Browser, newBrowser, type Page } from './browser.ts'
 import { bootFlows, flowParty, messageIds } from './fixture.ts'
 
-/** One tenant, and its users' ways to providers and back. */
 export type SocialTenant = Awaited<ReturnType<typeof socialTenant>>
 /** The page that a callback leads to, and the browser that is on it. */
 export type Back = Page & { browser: Browser }
+type Headers = Record<string, string>
 
 const BASE = 'https://gate.example'
 
@@ -30,18 +31,19 @@ export const UNTRUSTED: ProviderName[] = ['facebook', 'slack', 'spotify']
 interface TripOptions {
   press?: 'allow' | 'deny'
   fields?: Json
-  headers?: Record<string, string>
+  headers?: Headers
 }
 
-type SocialOptions = TestAppOptions & { configured?: readonly ProviderName[] }
-
 /** An application with a client at each provider, and one tenant that enables all of them. */
-export async function bootSocial({ configured = PROVIDERS, flags, ...rest }: SocialOptions = {}) {
+export async function bootSocial({
+  configured = PROVIDERS as readonly ProviderName[],
+  flags = {} as Record<string, string>,
+} = {}) {
   const clock = { now: () => 0 }
   const fakes = startProviders({ redirectUris: PROVIDERS.map(callbackOf), clock })
-  const clients = clientsAt(fakes, configured)
-  const all = { 'server-base-url': BASE, ...UNHURRIED, ...clients.flags, ...flags }
-  const { app } = await bootFlows({ ...rest, flags: all, env: clients.env })
+  const env = configured.flatMap((name) => envOf(name, fakes.providerConfig(name)))
+  const all = { 'server-base-url': BASE, ...UNHURRIED, ...flags }
+  const { app } = await bootFlows({ flags: all, env: Object.fromEntries(env) })
   clock.now = app.clock.now
   const stop = async () => {
     await Promise.all([app.stop(), fakes.stop()])
@@ -50,28 +52,19 @@ export async function bootSocial({ configured = PROVIDERS, flags, ...rest }: Soc
   return { ...(await newTenant()), newTenant, fakes, stop, [Symbol.asyncDispose]: stop }
 }
 
-/** The application of a test file, booted once. It has a tenant for tests that change no settings. */
-export async function useSocial() {
-  const social = await bootSocial()
+/** The application of a test file. It has a tenant for tests that change no settings. */
+export async function useSocial(options: Parameters<typeof bootSocial>[0] = {}) {
+  const social = await bootSocial(options)
   afterAll(social.stop)
   return social
 }
 
-const FLAGS = { clientId: 'client-id', baseUrl: 'base-url', teamId: 'team-id', keyId: 'key-id' }
-const SECRETS = { clientSecret: 'CLIENT_SECRET', privateKey: 'PRIVATE_KEY' }
-
-function clientsAt(fakes: Providers, providers: readonly ProviderName[]) {
-  const flags: Record<string, string> = {}
-  const env: Record<string, string> = {}
-  for (const name of providers)
-    for (const [setting, value = ''] of Object.entries(fakes.providerConfig(name))) {
-      const flag = FLAGS[setting as keyof typeof FLAGS]
-      const secret = SECRETS[setting as keyof typeof SECRETS]
-      if (value && flag) flags[`gate-providers-${name}-${flag}`] = value
-      if (value && secret) env[`GATEHOUSE_GATE_PROVIDERS_${name.toUpperCase()}_${secret}`] = value
-    }
-  return { flags, env }
-}
+/** The environment that configures this client. */
+const envOf = (name: ProviderName, client: ProviderSettings) =>
+  Object.entries(client).flatMap(([setting, value]) => {
+    const words = `${name}_${setting.replaceAll(/[A-Z]/g, '_$&')}`
+    return value ? [[`GATEHOUSE_GATE_PROVIDERS_${words.toUpperCase()}`, value]] : []
+  })
 
 /** One more tenant that enables all providers, with a webhook that receives every event. */
 async function socialTenant(app: TestApp, fakes: Providers) {
@@ -88,13 +81,13 @@ function socialOf(app: TestApp, fakes: Providers, party: Awaited<ReturnType<type
   const openIn = new Map<string, Browser>()
 
   /** Sends a form as a program, or as a script in the browser that has the flow open. */
-  const send = (flow: Json, fields: Json, headers: Record<string, string> = {}) =>
+  const send = (flow: Json, fields: Json, headers: Headers = {}) =>
     party.send(flow, fields, { ...cookieOf(openIn.get(flow.id)), ...headers })
 
-  async function sendWell(flow: Json, fields: Json, headers: Record<string, string> = {}) {
+  async function sendWell(flow: Json, fields: Json, headers: Headers = {}): Promise<Json> {
     const answer = await send(flow, fields, headers)
     expect(answer).toMatchObject({ status: 200 })
-    return answer.body as Json
+    return answer.body
   }
 
   const setEnabled = (enabled: boolean, providers: ProviderName[]) =>
@@ -103,11 +96,11 @@ function socialOf(app: TestApp, fakes: Providers, party: Awaited<ReturnType<type
     })
 
   /** A flow that returns to the tenant's app. */
-  const begin = (kind: string, headers: Record<string, string> = {}) =>
+  const begin = (kind: string, headers: Headers = {}) =>
     party.start(kind, { 'x-return-to': RETURN_TO, ...headers })
 
   /** A browser at the page of a new flow. */
-  async function browserAt(kind: string, headers: Record<string, string> = {}) {
+  async function browserAt(kind: string, headers: Headers = {}) {
     const browser = newBrowser(app)
     return { browser, page: await browser.visit((await begin(kind, headers)).hosted_url) }
   }
@@ -126,11 +119,11 @@ function socialOf(app: TestApp, fakes: Providers, party: Awaited<ReturnType<type
   }
 
   /** What the browser brings to the callback after `account` signs in at the provider. */
-  async function authorize(
+  function authorize(
     url: string,
     provider: ProviderName,
-    account: Account,
-    press: 'allow' | 'deny' = 'allow',
+    account: Account = newAccount(),
+    press: TripOptions['press'] = 'allow',
   ): Promise<Arrival> {
     fakes.signInAs(account)
     return walk(url, { to: callbackOf(provider), press })
@@ -163,7 +156,7 @@ function socialOf(app: TestApp, fakes: Providers, party: Awaited<ReturnType<type
   async function roundTrip(
     flow: Json,
     provider: ProviderName,
-    account: Account,
+    account: Account = newAccount(),
     options: TripOptions = {},
   ): Promise<Back> {
     const arrival = await arrivalFrom(flow, provider, account, options)
@@ -174,8 +167,8 @@ function socialOf(app: TestApp, fakes: Providers, party: Awaited<ReturnType<type
   async function pressProvider(
     { browser, page }: { browser: Browser; page: Page },
     provider: ProviderName,
-    account: Account,
-    { button = 'provider', press = 'allow' as 'allow' | 'deny' } = {},
+    account: Account = newAccount(),
+    { button = 'provider', press = 'allow' as TripOptions['press'] } = {},
   ): Promise<Back> {
     const sent = await browser.press(page, [button, provider])
     expect(sent.status).toBe(303)
@@ -184,8 +177,7 @@ function socialOf(app: TestApp, fakes: Providers, party: Awaited<ReturnType<type
 
   /** Exchanges the code of a browser that returned to the app. */
   const tryExchange = ({ location }: Pick<Page, 'location'>): Promise<Answer> => {
-    const { searchParams } = new URL(location)
-    const [flow, code] = [searchParams.get('flow'), searchParams.get('code')]
+    const { flow, code } = Object.fromEntries(new URL(location).searchParams)
     return api.post(`${SESSIONS}/exchange`, { flow, code })
   }
 
@@ -197,14 +189,8 @@ function socialOf(app: TestApp, fakes: Providers, party: Awaited<ReturnType<type
     return answer.body
   }
 
-  const signInWith = async (
-    provider: ProviderName,
-    account: Account,
-    kind = 'login',
-  ): Promise<Json> => exchange(await roundTrip(await begin(kind), provider, account))
-
   /** The flow on whose page a browser is, as JSON. */
-  async function flowAt(page: Back, headers: Record<string, string> = {}): Promise<Json> {
+  async function flowAt(page: Back, headers: Headers = {}): Promise<Json> {
     expect(page.location).toStartWith(`${BASE}/auth/self-service/`)
     const answer = await party.read(page.location, { ...cookieOf(page.browser), ...headers })
     expect([page.status, answer.status]).toEqual([303, 200])
@@ -216,8 +202,7 @@ function socialOf(app: TestApp, fakes: Providers, party: Awaited<ReturnType<type
   const finishLink = (flow: Json, back: Page, token: string): Promise<Answer> =>
     send(flow, { method: 'oidc', code: codeIn(back) }, withToken(token))
 
-  /** Connects an account in the settings, as a program. */
-  async function connect(token: string, provider: ProviderName, account: Account) {
+  async function connect(token: string, provider: ProviderName, account: Account = newAccount()) {
     const flow = await begin('settings', withToken(token))
     const back = await roundTrip(flow, provider, account, linking(provider, token))
     const answer = await finishLink(flow, back, token)
@@ -232,31 +217,17 @@ function socialOf(app: TestApp, fakes: Providers, party: Awaited<ReturnType<type
       .map(({ type, payload }) => [type, JSON.parse(payload).data.payload])
 
   return {
-    send,
-    sendWell,
+    ...{ send, sendWell, begin, browserAt, authorizeUrl, authorize, arrivalFrom, callback },
+    ...{ roundTrip, pressProvider, tryExchange, exchange, flowAt, finishLink, connect, eventsOf },
     enable: (...providers: ProviderName[]) => setEnabled(true, providers),
     disable: (...providers: ProviderName[]) => setEnabled(false, providers),
-    begin,
-    browserAt,
-    authorizeUrl,
-    authorize,
-    arrivalFrom,
-    callback,
-    roundTrip,
-    pressProvider,
-    tryExchange,
-    exchange,
-    signInWith,
-    flowAt,
+    signInWith: async (provider: ProviderName, account = newAccount(), kind = 'login') =>
+      exchange(await roundTrip(await begin(kind), provider, account)),
     /** The messages of the flow that a browser is sent back to. */
-    messagesAt: async (page: Back, headers?: Record<string, string>) =>
-      messageIds(await flowAt(page, headers)),
-    finishLink,
-    connect,
+    messagesAt: async (page: Back, headers?: Headers) => messageIds(await flowAt(page, headers)),
     /** The identifiers of an identity's connected accounts. */
     accountsOf: async (identity: { id: string }): Promise<string[]> =>
       (await party.readIdentity(identity)).credentials.oidc?.identifiers ?? [],
-    eventsOf,
     eventTypesOf: (identity: { id: string }) => eventsOf(identity).map(([type]) => type),
     /** How many identities and sessions the tenant has. */
     counts: () =>
@@ -272,11 +243,10 @@ export const linking = (provider: ProviderName, token: string): TripOptions => (
   headers: withToken(token),
 })
 
-/** The code that a browser brings back to the app. */
 export const codeIn = ({ location }: Page): string =>
   new URL(location).searchParams.get('code') ?? ''
 
-function cookieOf(browser: Browser | undefined): Record<string, string> {
+function cookieOf(browser: Browser | undefined): Headers {
   const cookie = [...(browser?.cookies ?? [])].map((pair) => pair.join('=')).join('; ')
   return cookie === '' ? {} : { cookie }
 }

@@ -1,71 +1,56 @@
 import { describe, expect, test } from 'bun:test'
 import { type Account, newAccount } from '../../../../support/social/index.ts'
 import { IDENTITIES, type Json } from '../../fixture.ts'
-import {
-  complains,
-  HOUR,
-  NEW_PASSWORD,
-  nextCode,
-  RETURN_TO,
-  read,
-  refuses,
-  sessionOf,
-  withToken,
-} from './acts.ts'
+import * as acts from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { messageIds, nodeNames } from './fixture.ts'
-import {
-  bootSocial,
-  isVerified,
-  named,
-  type SocialTenant,
-  UNTRUSTED,
-  useSocial,
-} from './social-fixture.ts'
+import { isVerified, named, type SocialTenant, UNTRUSTED, useSocial } from './social-fixture.ts'
+
+const { complains, HOUR, NEW_PASSWORD, nextCode, RETURN_TO, read, refuses, sessionOf } = acts
+const { withToken } = acts
 
 const social = await useSocial()
 const { accountsOf, app, authorizeUrl, begin, browserAt, callback, clock, eventTypesOf } = social
-const { exchange, messagesAt, newTenant, pressProvider, readIdentity, roundTrip, send } = social
+const { exchange, newTenant, pressProvider, readIdentity, roundTrip, send } = social
 const { signInWith } = social
 
 const SIGNED_UP = ['identity.created', 'identity.email_verified']
+const TOTP: [string, string] = ['method', 'totp']
 
 // The tests of ../social have all providers.
-test.each(['github', 'apple', 'google', 'spotify'] as const)(
-  'A user of %s signs up and in again',
-  async (provider) => {
-    const account = newAccount()
-    const { email } = account
-    const isTrusted = !UNTRUSTED.includes(provider)
-    const flow = await begin('registration')
-    expect(nodeNames(flow)).toContain(`oidc:provider=${provider}`)
-    const first = await exchange(await roundTrip(flow, provider, account))
-    expect(first.session).toMatchObject({
-      authentication_methods: [{ method: 'oidc', aal: 'aal1', provider }],
-      authenticator_assurance_level: 'aal1',
-    })
-    expect(first.identity.traits).toEqual({ email, tenant_id: social.id })
-    expect(isVerified(first.identity)).toBe(isTrusted)
+test.each(['apple', 'spotify'] as const)('A user of %s signs up and in again', async (provider) => {
+  const account = newAccount()
+  const { email } = account
+  const isTrusted = !UNTRUSTED.includes(provider)
+  const flow = await begin('registration')
+  expect(nodeNames(flow)).toContain(`oidc:provider=${provider}`)
+  const first = await exchange(await roundTrip(flow, provider, account))
+  expect(first.session).toMatchObject({
+    authentication_methods: [{ method: 'oidc', aal: 'aal1', provider }],
+    authenticator_assurance_level: 'aal1',
+  })
+  expect(first.identity.traits).toEqual({ email, tenant_id: social.id })
+  expect(isVerified(first.identity)).toBe(isTrusted)
+  expect(social.sentTo(`${email}`)).toHaveLength(isTrusted ? 0 : 1)
 
-    const browser = newBrowser(app, { 'user-agent': 'A browser of tests' })
-    const page = await browser.visit((await begin('login')).hosted_url)
-    const again = await exchange(await pressProvider({ browser, page }, provider, account))
-    expect(again.identity.id).toBe(first.identity.id)
-    expect(again.session.id).not.toBe(first.session.id)
-    expect(again.session.devices).toMatchObject([{ user_agent: 'A browser of tests' }])
-    for (const { session_token } of [first, again])
-      expect((await sessionOf(social, session_token)).identity.id).toBe(first.identity.id)
-    const verified: [string, Json][] = isTrusted ? [['identity.email_verified', {}]] : []
-    expect(social.eventsOf(first.identity)).toEqual([
-      ['identity.created', { email, method: 'oidc' }],
-      ...verified,
-      ['identity.login', { email }],
-    ])
-    const { oidc, ...others } = (await readIdentity(first.identity)).credentials
-    expect(oidc).toMatchObject({ type: 'oidc', identifiers: [named(provider, account)] })
-    expect(others).toEqual({})
-  },
-)
+  const browser = newBrowser(app, { 'user-agent': 'A browser of tests' })
+  const page = await browser.visit((await begin('login')).hosted_url)
+  const again = await exchange(await pressProvider({ browser, page }, provider, account))
+  expect(again.identity.id).toBe(first.identity.id)
+  expect(again.session.id).not.toBe(first.session.id)
+  expect(again.session.devices).toMatchObject([{ user_agent: 'A browser of tests' }])
+  for (const { session_token } of [first, again])
+    expect((await sessionOf(social, session_token)).identity.id).toBe(first.identity.id)
+  const verified: [string, Json][] = isTrusted ? [['identity.email_verified', {}]] : []
+  expect(social.eventsOf(first.identity)).toEqual([
+    ['identity.created', { email, method: 'oidc' }],
+    ...verified,
+    ['identity.login', { email }],
+  ])
+  const { oidc, ...others } = (await readIdentity(first.identity)).credentials
+  expect(oidc).toMatchObject({ type: 'oidc', identifiers: [named(provider, account)] })
+  expect(others).toEqual({})
+})
 
 describe('An identity', () => {
   test('is found by the subject, whatever the address is now', async () => {
@@ -88,8 +73,6 @@ describe('An identity', () => {
     const there = await other.signInWith('github', account)
     expect(new Set([here, atGitLab, there].map(({ identity }) => identity.id)).size).toBe(3)
     expect(there.identity.traits.tenant_id).toBe(other.id)
-    expect(await other.api.get(`${IDENTITIES}/${here.identity.id}`)).toMatchObject({ status: 403 })
-    expect((await other.signInWith('github', account)).identity.id).toBe(there.identity.id)
     expect((await signInWith('github', account)).identity.id).toBe(here.identity.id)
   })
 
@@ -109,55 +92,23 @@ describe('An identity', () => {
     expect(identity.id).not.toBe(one.identity.id)
     expect(await tenant.accountsOf(identity)).toEqual([named('github', account)])
   })
-
-  test.each(['login', 'registration'])('that is inactive fails a %s', async (kind) => {
-    const account = newAccount()
-    const { identity, session_token } = await signInWith('github', account)
-    await social.setState(identity, 'inactive')
-    const flow = await begin(kind)
-    const page = await roundTrip(flow, 'github', account)
-    expect([page.location, ...(await messagesAt(page))]).toEqual([flow.hosted_url, 4010011])
-    expect((await social.whoami(session_token)).status).toBe(401)
-    expect(eventTypesOf(identity)).not.toContain('identity.login')
-    await social.setState(identity, 'active')
-    expect((await signInWith('github', account)).identity.id).toBe(identity.id)
-  })
 })
 
 test('Without an app, a browser is led to the settings, which no other one can open', async () => {
-  for (const [kind, words] of [
-    ['login', "You're signed in as"],
-    ['registration', 'Your account is ready.'],
-  ] as const) {
-    const back = await roundTrip(await social.start(kind), 'github', newAccount())
-    const page = await back.browser.follow(back)
-    expect(page.text).toContain(words)
-    expect(await newBrowser(app).visit(back.location)).toMatchObject({ status: 403, forms: [] })
-    const typed = { password: NEW_PASSWORD }
-    const saved = await back.browser.press(page, ['method', 'password'], typed)
-    expect((await back.browser.follow(saved)).text).toContain('Your changes have been saved.')
-  }
-})
-
-// That such an account opens no identity is in pre-hijacking.test.ts.
-test('An address that the provider does not confirm is verified by a mailed code', async () => {
-  const account = newAccount({ isVerified: false })
-  const { identity, session_token } = await signInWith('github', account)
-  expect(isVerified(identity)).toBe(false)
-  const link = social.linkFor(account.email as string)
-  const { body: flow } = await read(social, link)
-  const code = new URL(link).searchParams.get('code')
-  await social.sendWell(flow, { code }, withToken(session_token))
-  expect(isVerified(await readIdentity(identity))).toBe(true)
-  expect(eventTypesOf(identity)).toEqual(SIGNED_UP)
+  const back = await roundTrip(await social.start('registration'), 'github')
+  const page = await back.browser.follow(back)
+  expect(page.text).toContain('Your account is ready.')
+  expect(await newBrowser(app).visit(back.location)).toMatchObject({ status: 403, forms: [] })
+  const typed = { password: NEW_PASSWORD }
+  const saved = await back.browser.press(page, ['method', 'password'], typed)
+  expect((await back.browser.follow(saved)).text).toContain('Your changes have been saved.')
 })
 
 /** Signs `account` up at Discord, and adds an authenticator. */
-async function withFactor(tenant: SocialTenant, account: Account, hasFactor = true) {
+async function withFactor(tenant: SocialTenant, account: Account) {
   await tenant.security({ mfa_enabled: true })
-  const { session_token, session, identity } = await tenant.signInWith('discord', account)
-  const secret = hasFactor ? await tenant.enrol(session_token) : undefined
-  return { token: session_token as string, session, identity, secret }
+  const { session_token: token, session, identity } = await tenant.signInWith('discord', account)
+  return { token, session, identity, secret: await tenant.enrol(token) }
 }
 
 describe('The form that asks for an address', () => {
@@ -166,10 +117,13 @@ describe('The form that asks for an address', () => {
     return { account, login, flow: await of.flowAt(await of.roundTrip(login, 'github', account)) }
   }
 
-  async function answer(flow: Json, email: unknown, more = {}) {
-    const fields = { method: 'oidc', provider: 'github', traits: { email }, ...more }
-    const { status, body } = await send(flow, fields)
-    return { status, body, ids: status === 422 ? messageIds(body) : [] }
+  const answer = (flow: Json, email?: string, more = {}) =>
+    send(flow, { method: 'oidc', provider: 'github', traits: { email }, ...more })
+
+  const refusal = async (flow: Json, email?: string) => {
+    const { status, body } = await answer(flow, email)
+    expect(status).toBe(422)
+    return messageIds(body)
   }
 
   test('creates the identity, which the account signs in from then on', async () => {
@@ -178,13 +132,10 @@ describe('The form that asks for an address', () => {
     expect(flow.hosted_url).toContain('/auth/self-service/registration?flow=')
     expect(messageIds(flow)).toEqual([1900003])
     expect(nodeNames(flow)).toEqual(['default:traits.email', 'oidc:provider=github'])
-    expect((await answer(login, email)).ids).toEqual([4010007])
-    expect((await answer(flow, undefined)).ids).toEqual(['traits.email:4000002'])
-    expect((await answer(flow, '')).ids).toEqual(['traits.email:4000002'])
-    expect((await answer(flow, 'no-address')).ids).toEqual(['traits.email:4000040'])
-    const { identity: holder } = await social.register(`held-${email}`)
-    expect((await answer(flow, `held-${email}`)).ids).toEqual([4000007])
-    expect(await accountsOf(holder)).toEqual([])
+    expect(await refusal(login, email)).toEqual([4010007])
+    for (const none of [undefined, ''])
+      expect(await refusal(flow, none)).toEqual(['traits.email:4000002'])
+    expect(await refusal(flow, 'no-address')).toEqual(['traits.email:4000040'])
     // It belongs to the browser that came back, and needs its token.
     expect((await newBrowser(app).visit(flow.hosted_url)).status).toBe(403)
     expect(await read(social, flow.hosted_url)).toMatchObject(refuses(403, 'other_browser'))
@@ -192,20 +143,17 @@ describe('The form that asks for an address', () => {
 
     const { status, body } = await answer(flow, email)
 
-    expect([status, body.identity.traits.email, isVerified(body.identity)]).toEqual([
-      200,
-      email,
-      false,
-    ])
+    const { identity } = body
+    expect([status, identity.traits.email, isVerified(identity)]).toEqual([200, email, false])
     expect(body.continue_with).toMatchObject([
       { action: 'set_ory_session_token', ory_session_token: body.session_token },
       { action: 'show_verification_ui', flow: { verifiable_address: email } },
     ])
-    expect(await accountsOf(body.identity)).toEqual([named('github', account)])
+    expect(await accountsOf(identity)).toEqual([named('github', account)])
     const created: [string, Json] = ['identity.created', { email, method: 'oidc' }]
-    expect(social.eventsOf(body.identity)).toEqual([created])
-    expect((await signInWith('github', account)).identity.id).toBe(body.identity.id)
-    expect((await answer(flow, `twice-${email}`)).ids).toEqual([4040002])
+    expect(social.eventsOf(identity)).toEqual([created])
+    expect((await signInWith('github', account)).identity.id).toBe(identity.id)
+    expect(await refusal(flow, `twice-${email}`)).toEqual([4040002])
   })
 
   test('comes up for an invalid address, and for one that the user did not share', async () => {
@@ -220,7 +168,7 @@ describe('The form that asks for an address', () => {
     const other = await asked(account)
     const email = `first-${account.id}@example.com`
     const { body: first } = await answer(flow, email)
-    expect((await answer(other.flow, `second-${account.id}@example.com`)).ids).toContain(4000027)
+    expect(await refusal(other.flow, `second-${account.id}@example.com`)).toContain(4000027)
     const owner = newAccount({ email })
     const { identity } = await signInWith('github', owner)
     expect(identity.id).toBe(first.identity.id)
@@ -231,26 +179,20 @@ describe('The form that asks for an address', () => {
   test('drops the account for another one, also if that needs a second factor', async () => {
     const tenant = await newTenant()
     const other = newAccount()
+    const { identity, secret } = await withFactor(tenant, other)
     const { flow } = await asked(undefined, tenant)
-    const { identity } = await tenant.exchange(await tenant.roundTrip(flow, 'discord', other))
-    expect(await tenant.accountsOf(identity)).toEqual([named('discord', other)])
-
-    const { identity: known, secret = '' } = await withFactor(tenant, other)
-    const { flow: next } = await asked(undefined, tenant)
-    const back = await tenant.roundTrip(next, 'discord', other)
+    const back = await tenant.roundTrip(flow, 'discord', other)
     const totp_code = nextCode(social, secret)
     const done = await back.browser.press(await back.browser.follow(back), TOTP, { totp_code })
-    expect((await tenant.exchange(done)).identity.id).toBe(known.id)
-    expect(await tenant.accountsOf(known)).toEqual([named('discord', other)])
+    expect((await tenant.exchange(done)).identity.id).toBe(identity.id)
+    expect(await tenant.accountsOf(identity)).toEqual([named('discord', other)])
   })
 })
-
-const TOTP: [string, string] = ['method', 'totp']
 
 test('A second factor is asked for in the browser that came back', async () => {
   const tenant = await newTenant()
   const account = newAccount()
-  const { secret = '', identity } = await withFactor(tenant, account)
+  const { secret, identity } = await withFactor(tenant, account)
   const flow = await tenant.begin('login')
   for (const page of [
     await pressProvider(await tenant.browserAt('login'), 'discord', account),
@@ -264,28 +206,27 @@ test('A second factor is asked for in the browser that came back', async () => {
     expect(await read(social, page.location)).toMatchObject(refuses(403, 'other_browser'))
     const totp_code = nextCode(social, secret)
     const done = await page.browser.press(await page.browser.follow(page), TOTP, { totp_code })
-    const { session, session_token } = await tenant.exchange(done)
+    const { session } = await tenant.exchange(done)
     expect(session).toMatchObject({
       identity: { id: identity.id },
       authenticator_assurance_level: 'aal2',
       authentication_methods: [{ method: 'oidc' }, { method: 'totp' }],
     })
-    expect(await tenant.whoami(session_token)).toMatchObject({ status: 200 })
   }
   expect(eventTypesOf(identity)).toEqual([...SIGNED_UP, 'identity.login', 'identity.login'])
 })
 
 describe('A user who has to sign in again', () => {
-  async function longAgo(hasFactor = false) {
+  async function longAgo() {
     const tenant = await newTenant()
     const account = newAccount()
-    const user = await withFactor(tenant, account, hasFactor)
+    const user = await withFactor(tenant, account)
     clock.jump(2 * HOUR)
     return { tenant, account, headers: withToken(user.token), ...user }
   }
 
   test('does so with the provider, in the same session with its second factor', async () => {
-    const { tenant, account, headers, token, session, identity } = await longAgo(true)
+    const { tenant, account, headers, token, session, identity } = await longAgo()
     const events = eventTypesOf(identity)
     const flow = await tenant.begin('settings', headers)
     const form = { method: 'password', password: NEW_PASSWORD }
@@ -300,97 +241,63 @@ describe('A user who has to sign in again', () => {
     expect(await tenant.send(flow, form, headers)).toMatchObject({ status: 200 })
 
     // An app that asked for it gets the browser back.
-    clock.jump(1)
     const toApp = { ...headers, 'x-return-to': RETURN_TO }
     const asked = await tenant.start('login', toApp, '?refresh=true')
     const page = await tenant.roundTrip(asked, 'discord', account, { headers })
-    const again = (await tenant.exchange(page)).session
-    expect([again.id, Date.parse(again.authenticated_at)]).toEqual([session.id, clock.now()])
+    expect((await tenant.exchange(page)).session.id).toBe(session.id)
   })
 
-  test.each(['new', 'known'])('is refused with a %s account', async (which) => {
+  test('is refused with another account, new or known', async () => {
     const { tenant, headers, token, session, identity } = await longAgo()
-    const other = newAccount()
-    if (which === 'known') await tenant.signInWith('discord', other)
+    const known = newAccount()
+    await tenant.signInWith('discord', known)
     const before = tenant.counts()
-    const flow = await tenant.start('login', headers, '?refresh=true')
-    const page = await tenant.roundTrip(flow, 'discord', other, { headers })
-    expect(await tenant.messagesAt(page, headers)).toEqual([4000006, 1010003])
+    for (const other of [newAccount(), known]) {
+      const flow = await tenant.start('login', headers, '?refresh=true')
+      const page = await tenant.roundTrip(flow, 'discord', other, { headers })
+      expect(await tenant.messagesAt(page, headers)).toEqual([4000006, 1010003])
+    }
     expect((await sessionOf(tenant, token)).authenticated_at).toBe(session.authenticated_at)
     expect(await tenant.accountsOf(identity)).toHaveLength(1)
     expect(tenant.counts()).toEqual(before)
   })
 })
 
-describe('The providers of a flow', () => {
-  const buttons = (flow: Json) => nodeNames(flow).filter((name) => name.startsWith('oidc:'))
-
-  test('are those that have a client and that the tenant enables', async () => {
-    await using small = await bootSocial({ configured: ['github', 'gitlab'] })
-    await small.disable('gitlab')
-    const { session_token: token } = await small.register('ada@example.com')
-    const names = ['gitlab', 'google', 'nonsense', 'github-tenant']
-    for (const kind of ['login', 'registration']) {
-      const flow = await small.start(kind)
-      expect(buttons(flow)).toEqual(['oidc:provider=github'])
-      for (const provider of names) {
-        const { status, body } = await small.send(flow, { method: 'oidc', provider })
-        expect(status).toBe(422)
-        expect(body.ui.messages).toMatchObject([{ id: 4900009, context: { provider } }])
-      }
-    }
-    expect(buttons(await small.settings(token))).toEqual(['oidc:link=github'])
-    for (const link of names)
-      expect(await small.change(token, { method: 'oidc', link })).toMatchObject(complains(4900009))
-    await small.disable('github')
-    expect(buttons(await small.start('login'))).toEqual([])
-  })
-
-  // A tenant that disables a provider, as after a breach there, means it at once.
-  test('are checked again on the way back', async () => {
-    const tenant = await newTenant()
-    const known = newAccount()
-    await tenant.signInWith('github', known)
-    const flow = await tenant.begin('login')
-    const arrivals = []
-    for (const account of [known, newAccount()])
-      arrivals.push(await tenant.arrivalFrom(flow, 'github', account))
-    const asking = await tenant.roundTrip(
-      await tenant.begin('login'),
-      'github',
-      newAccount({ email: null }),
-    )
-    const form = await tenant.flowAt(asking)
-    await tenant.disable('github')
-    for (const arrival of arrivals) {
-      const page = await callback('github', arrival)
-      expect([page.location, ...(await tenant.messagesAt(page))]).toEqual([
-        flow.hosted_url,
-        4900009,
-      ])
-    }
-    const typed = { provider: 'github', traits: { email: 'x@example.com' } }
-    expect(messageIds((await tenant.send(form, typed)).body)).toContain(4900009)
-    expect(tenant.counts()).toEqual([1, 1])
-  })
+// A tenant that disables a provider, as after a breach there, means it at once.
+test('The provider must still be enabled when a browser is back', async () => {
+  const tenant = await newTenant()
+  const known = newAccount()
+  await tenant.signInWith('github', known)
+  const flow = await tenant.begin('login')
+  const arrivals = []
+  for (const account of [known, newAccount()])
+    arrivals.push(await tenant.arrivalFrom(flow, 'github', account))
+  const nameless = newAccount({ email: null })
+  const asking = await tenant.roundTrip(await tenant.begin('login'), 'github', nameless)
+  const form = await tenant.flowAt(asking)
+  await tenant.disable('github')
+  for (const arrival of arrivals) {
+    const page = await callback('github', arrival)
+    expect(page.location).toBe(flow.hosted_url)
+    expect(await tenant.messagesAt(page)).toEqual([4900009])
+  }
+  const typed = { provider: 'github', traits: { email: 'x@example.com' } }
+  expect(await tenant.send(form, typed)).toMatchObject(complains(4900009))
+  expect(tenant.counts()).toEqual([1, 1])
 })
 
 test('Upstream parameters reach the provider if they are short texts in an object', async () => {
   const upstream = (value: unknown) => ({ provider: 'google', upstream_parameters: value })
-  const sent = async (given: unknown) =>
-    Object.fromEntries(
-      new URL(await authorizeUrl(await begin('login'), 'google', { fields: upstream(given) }))
-        .searchParams,
-    )
-  const allowed = { login_hint: 'x'.repeat(200), hd: 'example.com' }
-  expect(await sent(allowed)).toMatchObject(allowed)
-  const bent = await sent({ client_id: 'evil', login_hint: 'x'.repeat(201), hd: 7 })
-  expect(Object.keys(bent).sort()).toEqual(Object.keys(await sent({})).sort())
-  expect(bent.client_id).not.toBe('evil')
-  for (const value of ['login_hint', ['login_hint'], 7]) {
-    const { status, body } = await send(await begin('login'), upstream(value))
-    expect([status, ...messageIds(body)]).toEqual([422, 4000026])
+  const sent = async (login_hint: string) => {
+    const trip = { fields: upstream({ login_hint, hd: 7 }) }
+    const { searchParams } = new URL(await authorizeUrl(await begin('login'), 'google', trip))
+    expect(searchParams.has('hd')).toBe(false)
+    return searchParams.get('login_hint')
   }
+  expect(await sent('x'.repeat(200))).toBe('x'.repeat(200))
+  expect(await sent('x'.repeat(201))).toBeNull()
+  for (const value of ['login_hint', ['login_hint'], 7])
+    expect(await send(await begin('login'), upstream(value))).toMatchObject(complains(4000026))
   const { browser, page } = await browserAt('login')
   const { location } = await browser.post(page.forms[0]?.action as string, {
     ...page.forms[0]?.hidden,

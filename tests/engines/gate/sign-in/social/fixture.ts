@@ -1,8 +1,7 @@
 import { afterAll, expect } from 'bun:test'
-import { type Config, PROVIDERS, type ProviderName } from '../../../../../src/config/index.ts'
+import { PROVIDERS, type ProviderName } from '../../../../../src/config/index.ts'
 import {
   createSocial,
-  type OAuthSecrets,
   type Social,
   SocialError,
 } from '../../../../../src/engines/gate/sign-in/social/index.ts'
@@ -10,7 +9,8 @@ import { createBoundedFetch } from '../../../../../src/platform/bounded-fetch.ts
 import { createTestClock } from '../../../../support/clock.ts'
 import { testConfig } from '../../../../support/config.ts'
 import {
-  type Arrival,
+  type Answers,
+  NOTHING_SET,
   newAccount,
   type ProviderSettings,
   startProviders,
@@ -18,9 +18,7 @@ import {
   walk,
   withParams,
 } from '../../../../support/social/index.ts'
-import { START } from '../../fixture.ts'
-
-export { START }
+import { MINUTE, START } from '../../fixture.ts'
 
 export const callbackOf = (provider: ProviderName) =>
   `https://gate.example/auth/self-service/methods/oidc/callback/${provider}`
@@ -29,38 +27,26 @@ type Clients = Partial<Record<ProviderName, Partial<ProviderSettings>>>
 
 /** Social login with clients at these providers only. */
 export function socialWith(clients: Clients, clock = createTestClock(START)): Social {
-  const { providers } = testConfig().gate
   const changed = Object.entries(clients).map(([name, settings]) => [
     name,
-    { ...providers[name as ProviderName], ...settings },
+    { ...NOTHING_SET, ...settings },
   ])
   return createSocial({
-    providers: { ...providers, ...Object.fromEntries(changed) } as Config['gate']['providers'],
+    providers: { ...testConfig().gate.providers, ...Object.fromEntries(changed) },
     clock,
     fetch: createBoundedFetch({ clock, timeoutMs: 10_000, maxBodyBytes: 100_000 }),
   })
 }
 
 /** What a browser brings back from a provider, and what was stored when it left. */
-export interface Callback {
-  provider: ProviderName
-  redirectUri: string
-  params: URLSearchParams
-  state: string
-  secrets: OAuthSecrets
-}
+export type Callback = Awaited<ReturnType<typeof callbackFrom>>
 
-/** A browser that leaves for a provider; `returning` gives the parameters that it comes back with. */
-export async function callbackFrom(
-  social: Social,
-  provider: ProviderName,
-  returning = async (url: string, to: string): Promise<Pick<Arrival, 'params'>> =>
-    walk(url, { to }),
-): Promise<Callback> {
+/** A browser that leaves for a provider and comes back. */
+export async function callbackFrom(social: Social, provider: ProviderName) {
   const redirectUri = callbackOf(provider)
   const state = `state-of-${crypto.randomUUID()}`
   const { url, secrets } = await social.begin(provider, { redirectUri, state })
-  const { params } = await returning(url, redirectUri)
+  const { params } = await walk(url, { to: redirectUri })
   return { provider, redirectUri, params, state, secrets }
 }
 
@@ -103,14 +89,17 @@ export function useProviders() {
   }
 
   return {
-    clock,
-    fakes,
-    social,
-    come,
+    ...{ clock, fakes, social, come },
     signIn: async (...of: Parameters<typeof come>) => complete(social, await come(...of)),
     /** Why an ID token like this is refused. */
     refusal: async (provider: ProviderName, tamper: Tamper) =>
       refusalOf(social, await come(provider, undefined, tamper)),
+    /** Why these answers are refused; no key is cached. */
+    async refusalWith(provider: ProviderName, answers: Answers) {
+      await clock.advance(5 * MINUTE)
+      fakes.answer(answers)
+      return refusalOf(social, await come(provider)).finally(() => fakes.answer())
+    },
   }
 }
 

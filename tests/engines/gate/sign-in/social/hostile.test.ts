@@ -1,177 +1,160 @@
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import type { ProviderName } from '../../../../../src/config/index.ts'
-import { createTestClock } from '../../../../support/clock.ts'
-import { newSigningKey, published, signToken } from '../../../../support/social/index.ts'
-import { startTarget } from '../../../../support/target.ts'
-import { callbackFrom, complete, refusalOf, START, socialWith } from './fixture.ts'
+import { describe, expect, test } from 'bun:test'
+import {
+  type Answers,
+  newAccount,
+  newSigningKey,
+  type Tamper,
+} from '../../../../support/social/index.ts'
+import { HOUR, MINUTE } from '../../fixture.ts'
+import { changed, claiming, refusalOf, useProviders } from './fixture.ts'
 
-type Answer = () => Response | Promise<Response>
-type Json = Record<string, unknown>
+const { clock, fakes, social, come, signIn, refusal, refusalWith } = useProviders()
 
-/** What the provider answers at its paths, where it differs from `USUAL`. */
-let answers: Record<string, Answer> = {}
-let nonce = ''
-const nothing = () => new Response('nothing here', { status: 404 })
-const target = startTarget(({ path }) => {
-  const name = path.slice(1).split('?')[0] ?? ''
-  return (answers[name] ?? USUAL[name] ?? nothing)()
-})
-afterAll(target.stop)
-beforeEach(() => {
-  answers = {}
-})
+type Answer = Answers[string]
 
-const at = (name: string) => new URL(`/${name}`, target.url).href
-const SETTINGS = {
-  clientId: 'our-client',
-  clientSecret: 'the-client-secret',
-  authorizeUrl: at('authorize'),
-  tokenUrl: at('token'),
-  userinfoUrl: at('userinfo'),
-  jwksUrl: at('jwks'),
-  issuer: 'https://issuer.example',
+const GITLAB = '/gitlab/oauth/token'
+const KEYS = '/gitlab/oauth/discovery/keys'
+const DISCORD = '/discord/api/oauth2/token'
+
+const nowS = () => clock.now() / 1000
+const stranger = newSigningKey()
+
+const headed =
+  (changes: Record<string, unknown>): Tamper =>
+  ({ header }) =>
+    void Object.assign(header, changes)
+
+const signedByAStranger: Tamper = (token) => {
+  token.key = { ...stranger, kid: token.key.kid }
 }
 
-/** A browser that is back from the provider; nothing is cached. */
-async function callbackAt(
-  provider: ProviderName,
-  params: Record<string, string> = { code: 'the-code' },
-  settings: Json = SETTINGS,
-) {
-  const clock = createTestClock(START)
-  const social = socialWith({ [provider]: settings }, clock)
-  const callback = await callbackFrom(social, provider, async (url) => {
-    const state = new URL(url).searchParams.get('state') as string
-    return { params: new URLSearchParams({ state, ...params }) }
-  })
-  nonce = callback.secrets.nonce ?? ''
-  const before = target.requests.length
-  return {
-    clock,
-    complete: () => complete(social, callback),
-    refusal: () => refusalOf(social, callback),
-    requests: () => target.requests.slice(before),
+const forUsAnd =
+  (azp: string | undefined): Tamper =>
+  ({ claims }) =>
+    void Object.assign(claims, { aud: [claims.aud, 'another-client'], azp })
+
+/** Changes a claim to seconds from now. */
+const dated =
+  (name: string, seconds: number): Tamper =>
+  ({ claims }) => {
+    claims[name] = nowS() + seconds
   }
-}
 
-const refusalWith = async (provider: ProviderName, given: Record<string, Answer>) => {
-  answers = given
-  return (await callbackAt(provider)).refusal()
-}
-
-const key = newSigningKey()
-const idToken = (more: Json = {}) => {
-  const iat = Date.parse(START) / 1000
-  const claims = { iss: SETTINGS.issuer, aud: 'our-client', sub: '42', iat, exp: iat + 3600, nonce }
-  const header = { alg: 'RS256', kid: key.kid }
-  return signToken({ header, claims: { ...claims, ...more } }, key.privateKey, '')
-}
-const tokens = (more: Json = {}) => ({
-  access_token: 'the-access-token-secret',
-  token_type: 'Bearer',
-  id_token: idToken(),
-  ...more,
+test.each<[string, string, Tamper]>([
+  ['a stranger’s signature', 'signature verification failed', signedByAStranger],
+  ['no signature', '"alg"', headed({ alg: 'none' })],
+  ['a signature with the client secret', '"alg"', headed({ alg: 'HS256' })],
+  ['an unknown key', 'no applicable keys', headed({ kid: 'unheard-of' })],
+  ['a critical header', '"crit"', headed({ crit: ['exp'] })],
+  ['another issuer', 'a different issuer', claiming({ iss: 'https://evil.example' })],
+  ['no issuer', 'a different issuer', claiming({ iss: undefined })],
+  ['a list as issuer', 'iss is not a string', claiming({ iss: ['https://evil.example'] })],
+  ['another audience', '"aud"', claiming({ aud: 'another-client' })],
+  ['several audiences, issued to another', '"azp"', forUsAnd('another-client')],
+  ['several audiences, issued to none', '"aud"', forUsAnd(undefined)],
+  ['our audience, issued to another', 'a different client', claiming({ azp: 'another-client' })],
+  ['an end in the past', 'expiration is past', dated('exp', -61)],
+  ['no end', '"exp"', claiming({ exp: undefined })],
+  ['a date in the future', 'in the future', dated('iat', 61)],
+  ['a start in the future', '"nbf"', dated('nbf', 120)],
+  ['no date', '"iat"', claiming({ iat: undefined })],
+  ['a number as subject', '"sub"', claiming({ sub: 42 })],
+  ['another nonce', '"nonce"', claiming({ nonce: 'another' })],
+  ['no nonce', '"nonce"', claiming({ nonce: undefined })],
+])('An ID token with %s is refused', async (_, why, tamper) => {
+  const { reason, message } = await refusal('google', tamper)
+  expect({ reason, message }).toEqual({ reason: 'failed', message: expect.stringContaining(why) })
 })
 
-const json =
-  (body: () => unknown, status = 200) =>
-  () =>
-    Response.json(body(), { status })
-const text =
-  (body: string, status = 200) =>
-  () =>
-    new Response(body, { status, headers: { 'content-type': 'application/json' } })
-
-const USUAL: Record<string, Answer> = {
-  token: json(() => tokens()),
-  jwks: json(() => ({ keys: [published(key)] })),
-  userinfo: json(() => ({ sub: '42', id: '42', email: 'me@example.com' })),
-}
-
-test.each(['google', 'discord'] as const)('%s works as usual', async (provider) => {
-  const { complete, requests } = await callbackAt(provider)
-  expect(await complete()).toMatchObject({ email: 'me@example.com', isEmailVerified: false })
-  for (const { headers } of requests().filter(({ path }) => path !== '/jwks')) {
-    expect(headers.get('user-agent')).toBe('Gatehouse')
-    expect(headers.get('accept')).toStartWith('application/json')
-    expect(headers.get('accept-encoding')).toBe('identity')
-  }
+test('An ID token is refused if the nonce of its sign-in is lost', async () => {
+  const callback = await come('google')
+  const { verifier } = callback.secrets
+  const lost = await refusalOf(social, { ...callback, secrets: { verifier } })
+  expect(lost.message).toBe('google: the nonce is missing')
 })
 
-const DEEP = '['.repeat(90_000)
-const CHALLENGE = { 'www-authenticate': 'Bearer realm="the-code"' }
+test('Clocks may differ by a minute; ours decides', async () => {
+  for (const tamper of [dated('exp', -55), dated('iat', 60)])
+    await signIn('google', newAccount(), tamper)
+  const callback = await come('google', newAccount(), claiming({ exp: nowS() + 3600 }))
+  clock.jump(2 * HOUR)
+  expect((await refusalOf(social, callback)).message).toContain('expiration is past')
+})
+
+test('An ID token verifies no address of the profile, and is dropped if not asked for', async () => {
+  const unconfirmed = newAccount({ isVerified: false })
+  const gitlab = await signIn('gitlab', unconfirmed, claiming({ email_verified: true }))
+  expect(gitlab).toMatchObject({ email: unconfirmed.email as string, isEmailVerified: false })
+  fakes.answer({ [DISCORD]: withTokens({ id_token: 'nonsense' }) })
+  const discord = await signIn('discord').finally(() => fakes.answer())
+  expect(discord.tokens.idToken).toBeUndefined()
+})
+
+const json = (body: unknown, status?: number) => () => Response.json(body, { status })
+const text = (body: string) => () =>
+  new Response(body, { headers: { 'content-type': 'application/json' } })
+const withTokens =
+  (changes: Record<string, unknown>): Answer =>
+  async (usual) =>
+    Response.json({ ...((await usual.json()) as object), ...changes })
+
+const SECRET = 'a secret of the provider'
+const CHALLENGE = { 'www-authenticate': `Bearer realm="${SECRET}"` }
 const ANYWHERE: Record<string, Answer> = {
   nothing: text(''),
-  'no JSON': text('<html>the-code the-client-secret</html>'),
-  'half of it': text('{"access_token":"the-access-token-secret"'),
+  'no JSON': text(`<html>${SECRET}</html>`),
   'a list': text('["x"]'),
-  'a text': text('"the-code"'),
-  'a number': text('1'),
   null: text('null'),
   'an empty object': text('{}'),
-  'too much': text(JSON.stringify({ padding: 'x'.repeat(150_000) })),
-  'deep nesting': text(DEEP),
-  'deep nesting, closed': text(`${DEEP}${']'.repeat(90_000)}`),
-  'a failure': text('{"error":"server_error"}', 500),
-  'a refusal': text('{"error":"invalid_grant"}', 400),
-  'a refusal of its own form': text('{"error":{"message":"the-code"}}', 400),
-  'too many requests': text('', 429),
+  'deep nesting': text('['.repeat(90_000)),
+  'a failure': json({ error: 'server_error' }, 500),
+  'a refusal of its own form': json({ error: { message: SECRET } }, 400),
   'no content': () => new Response(null, { status: 204 }),
-  'a redirect': () => Response.redirect('https://evil.example/?the-code', 302),
-  'broken gzip': () => new Response('x', { headers: { 'content-encoding': 'gzip' } }),
+  'a redirect': () => Response.redirect(`https://evil.example/?${SECRET}`, 302),
   'a challenge': () => new Response('', { status: 401, headers: CHALLENGE }),
 }
 const endless = () =>
   new Response(new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(10_000)) }))
-const headOnly = () => new Response(new ReadableStream({ start: (stream) => stream.enqueue('{') }))
-const never = () => new Promise<Response>(() => {})
 
 test.each([
-  ['google', 'token'],
-  ['google', 'jwks'],
-  ['google', 'userinfo'],
-  ['discord', 'userinfo'],
-  ['github', 'userinfo/emails'],
-] as const)('%s is refused if its %s is wrong, endless or slow', async (provider, name) => {
-  const others = { ...(provider === 'github' && { userinfo: json(() => ({ id: 42 })) }) }
-  for (const [what, answer] of Object.entries(ANYWHERE)) {
-    const { reason, message } = await refusalWith(provider, { ...others, [name]: answer })
-    expect({ what, reason }).toEqual({ what, reason: 'failed' })
-    expect(message).not.toContain('the-')
-    expect(message.length).toBeLessThan(300)
-  }
-  const { message } = await refusalWith(provider, { ...others, [name]: endless })
-  expect(message).toContain('too large')
-  for (const slow of [never, headOnly]) {
-    const asked = Promise.withResolvers<void>()
-    const answer = () => {
-      asked.resolve()
-      return slow()
+  ['gitlab', GITLAB],
+  ['gitlab', KEYS],
+  ['gitlab', '/gitlab/oauth/userinfo'],
+  ['discord', '/discord/api/users/@me'],
+  ['github', '/github/api/v3/user/emails'],
+] as const)(
+  '%s is refused if the answer of %s is wrong, endless or slow',
+  async (provider, path) => {
+    for (const [what, answer] of Object.entries(ANYWHERE)) {
+      const { reason } = await refusalWith(provider, { [path]: answer })
+      expect({ what, reason }).toEqual({ what, reason: 'failed' })
     }
-    answers = { ...others, [name]: answer }
-    const { refusal, clock } = await callbackAt(provider)
-    const refused = refusal()
+    expect((await refusalWith(provider, { [path]: endless })).message).toContain('too large')
+    const asked = Promise.withResolvers<void>()
+    const never = () => {
+      asked.resolve()
+      return new Promise<Response>(() => {})
+    }
+    const refused = refusalWith(provider, { [path]: never })
     await asked.promise
     await clock.advance(10_000)
     expect((await refused).message).toContain('did not respond completely in time')
-  }
-})
+  },
+)
 
 describe('Tokens are refused', () => {
-  test.each<Json>([
+  test.each<Record<string, unknown>>([
     { access_token: ['x'] },
     { access_token: 'a\r\nx: y' },
     { access_token: undefined },
     { token_type: 'mac' },
-    { token_type: ['bearer'] },
     { refresh_token: {} },
     { scope: {} },
     { expires_in: 'soon' },
-  ])('with %j', async (more) => {
-    for (const provider of ['google', 'discord'] as const) {
-      const refusal = await refusalWith(provider, { token: json(() => tokens(more)) })
-      expect(refusal.reason).toBe('failed')
-    }
+  ])('with %j', async (changes) => {
+    const answers = { [GITLAB]: withTokens(changes), [DISCORD]: withTokens(changes) }
+    for (const provider of ['gitlab', 'discord'] as const)
+      expect((await refusalWith(provider, answers)).reason).toBe('failed')
   })
 
   test.each([
@@ -181,76 +164,90 @@ describe('Tokens are refused', () => {
     ['a.b.c.d.e', 'cannot be read'],
     [`e30.${btoa('[]')}.x`, 'not an object'],
   ])('with the ID token %j', async (id_token, why) => {
-    const { message } = await refusalWith('google', { token: json(() => tokens({ id_token })) })
+    const { message } = await refusalWith('gitlab', { [GITLAB]: withTokens({ id_token }) })
     expect(message).toContain(why)
   })
 
   test('without quoting them, except an error of one word', async () => {
-    const noJson = await refusalWith('google', { token: text('the-code') })
-    expect(noJson.message).toBe('google: a response is not JSON')
-    const odd = json(() => ({ error: 'the-code <script>' }), 400)
-    const { message } = await refusalWith('google', { token: odd })
-    expect(message).toBe('google: the provider rejected the code with an unknown error')
-    const good = json(() => tokens({ error: 'access_denied' }))
-    expect(await refusalWith('discord', { token: good })).toMatchObject({
+    const noJson = await refusalWith('gitlab', { [GITLAB]: text(SECRET) })
+    expect(noJson.message).toBe('gitlab: a response is not JSON')
+    const odd = await refusalWith('gitlab', { [GITLAB]: json({ error: `x ${SECRET}` }, 400) })
+    expect(odd.message).toBe('gitlab: the provider rejected the code with an unknown error')
+    const good = { [DISCORD]: withTokens({ error: 'access_denied' }) }
+    expect(await refusalWith('discord', good)).toMatchObject({
       reason: 'failed',
       message: 'discord: the provider rejected the code with the error access_denied',
     })
   })
 })
 
-test.each<[string, unknown]>([
-  ['an object', {}],
-  ['no objects', ['x', null]],
-  ['empty', []],
-  ['symmetric', [{ ...published(key), kty: 'oct', k: 'AA' }]],
-  ['broken', [{ ...published(key), n: '!' }]],
-  ['too short', [{ ...published(key), n: 'AQAB' }]],
-  ['for encryption', [{ ...published(key), use: 'enc' }]],
-  ['two of one name', [published(key), published(key)]],
-])('Keys that are %s are refused', async (_, keys) => {
-  expect((await refusalWith('google', { jwks: json(() => ({ keys })) })).reason).toBe('failed')
+test.each<[string, (key: object) => unknown]>([
+  ['an object', () => ({})],
+  ['no objects', () => ['x', null]],
+  ['empty', () => []],
+  ['symmetric', (key) => [{ ...key, kty: 'oct', k: 'AA' }]],
+  ['broken', (key) => [{ ...key, n: '!' }]],
+  ['too short', (key) => [{ ...key, n: 'AQAB' }]],
+  ['for encryption', (key) => [{ ...key, use: 'enc' }]],
+  ['two of one name', (key) => [key, key]],
+])('Keys that are %s are refused', async (_, keysFrom) => {
+  const answer: Answer = async (usual) => {
+    const { keys } = (await usual.json()) as { keys: [object] }
+    return Response.json({ keys: keysFrom(keys[0]) })
+  }
+  expect((await refusalWith('gitlab', { [KEYS]: answer })).reason).toBe('failed')
 })
 
-test('A callback with an error, another state or a token is refused without asking the provider', async () => {
+test('A callback with an error or a token is refused without asking the provider', async () => {
   const denied = 'access_denied account_selection_required consent_required interaction_required'
   const more = 'login_required user_cancelled_authorize user_cancelled_login'
-  const withError = (error: string) => ({ error, error_description: 'the-description' })
-  const isDenied = `${denied} ${more}`.split(' ').map(withError)
-  const others = ['server_error', 'invalid_scope', '<script>'].map(withError)
-  const code = 'the-code'
-  const tokens = [
-    { code, id_token: 'x' },
-    { code, token: 'x' },
-    { code, response: 'x' },
-  ]
-  for (const params of [
-    ...isDenied,
-    ...others,
-    { state: 'x', error: 'access_denied' },
-    ...tokens,
-  ]) {
-    const { refusal, requests } = await callbackAt('google', params as Record<string, string>)
-    const { reason, message } = await refusal()
-    expect(reason, message).toBe(isDenied.includes(params as never) ? 'denied' : 'failed')
+  const callback = await come('google')
+  const before = fakes.paths.length
+  const reasonFor = async (changes: Record<string, string>) => {
+    const { reason, message } = await refusalOf(social, changed(callback, changes))
     expect(message).not.toMatch(/the-description|</)
-    expect(requests()).toEqual([])
+    return reason
   }
+  const withError = (error: string) => ({ error, error_description: 'the-description' })
+  for (const error of `${denied} ${more}`.split(' '))
+    expect(await reasonFor(withError(error)), error).toBe('denied')
+  for (const error of ['server_error', 'invalid_scope', '<script>'])
+    expect(await reasonFor(withError(error)), error).toBe('failed')
+  for (const name of ['id_token', 'token', 'response'])
+    expect(await reasonFor({ [name]: 'x' }), name).toBe('failed')
+  expect(await reasonFor({ state: 'x', error: 'access_denied' })).toBe('failed')
+  expect(fakes.paths).toHaveLength(before)
 })
 
-test('A provider that is down is refused', async () => {
-  const down = startTarget(nothing)
-  const tokenUrl = new URL('/token', down.url).href
-  await down.stop()
-  const { refusal } = await callbackAt('google', undefined, { ...SETTINGS, tokenUrl })
-  expect((await refusal()).message).toContain('cannot be reached')
-})
+// The last test, because it leaves another key.
+test('Keys are read every five minutes, and for an unknown one at most once a minute', async () => {
+  const reads = () => fakes.paths.filter((path) => path === '/google/oauth2/v3/certs').length
+  await clock.advance(5 * MINUTE)
+  let before = reads()
+  for (const [ms, expected] of [
+    [0, 1],
+    [5 * MINUTE - 1, 1],
+    [1, 2],
+  ] as const) {
+    await clock.advance(ms)
+    await signIn('google')
+    expect(reads()).toBe(before + expected)
+  }
 
-test('An ID token verifies no address of the profile, and is dropped if not asked for', async () => {
-  answers = { token: json(() => tokens({ id_token: idToken({ email_verified: true }) })) }
-  const google = await (await callbackAt('google')).complete()
-  expect(google).toMatchObject({ email: 'me@example.com', isEmailVerified: false })
-  answers = { token: json(() => tokens({ id_token: 'nonsense' })) }
-  const discord = await (await callbackAt('discord')).complete()
-  expect(discord.tokens.idToken).toBeUndefined()
+  before = reads()
+  await clock.advance(MINUTE - 1)
+  fakes.rotateKeys()
+  const early = await come('google')
+  expect((await refusalOf(social, early)).message).toContain('no applicable keys')
+  expect(reads()).toBe(before)
+  await clock.advance(1)
+  await signIn('google')
+  for (let n = 0; n < 3; n++) await refusal('google', headed({ kid: 'unheard-of' }))
+  expect(reads()).toBe(before + 1)
+  await clock.advance(MINUTE)
+  await refusal('google', signedByAStranger)
+  expect(reads()).toBe(before + 1)
+  const unknown = await refusal('google', headed({ kid: 'unheard-of' }))
+  expect(unknown.message).toContain('no applicable keys')
+  expect(reads()).toBe(before + 2)
 })
