@@ -6,8 +6,9 @@ import { createLog } from '../../src/platform/log.ts'
 import type { Plan } from '../../src/platform/tenants.ts'
 import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../support/app.ts'
 import { formBody } from '../support/form.ts'
+import { unescaped } from '../support/http-browser.ts'
 import { type NewOperator, newOperator } from '../support/operator.ts'
-import { startTarget, type Target } from '../support/target.ts'
+import { startTarget } from '../support/target.ts'
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
@@ -48,42 +49,24 @@ export async function useConsole(options: Options = {}) {
   return app
 }
 
-/** The application behind a port. */
 export async function bootConsole({ port = 0, flags, ...options }: Options = {}) {
   const app = await bootTestApp({ ...options, flags: { ...CHEAP, ...flags } })
   const listener = serve(app.app, { host: '127.0.0.1', port }, silent)
   const targets = new AsyncDisposableStack()
 
-  /** A server for what a tenant sends, started with its first use. */
   function newTarget() {
-    let target: Target | undefined
-    const started = () => {
-      target ??= targets.use(startTarget())
-      return target
-    }
-    return {
-      get url() {
-        return started().url
-      },
-      get requests() {
-        return started().requests
-      },
-      answers: (...next: Parameters<Target['answers']>) => started().answers(...next),
-      /** From now on answers with this status, or with another one at a path. */
-      fails: (status: number, at?: string) =>
-        started().answers(
-          ({ path }) => new Response('', { status: at && path !== at ? 200 : status }),
-        ),
-    }
+    const target = targets.use(startTarget())
+    /** From now on answers with this status, or with another one at a path. */
+    const fails = (status: number, at?: string) =>
+      target.answers(({ path }) => new Response('', { status: at && path !== at ? 200 : status }))
+    return { ...target, fails }
   }
 
-  /** A new operator in a session of their own. */
   async function signIn(options: NewOperator = {}) {
     const operator = await newOperator(app, options)
     return { ...operator, ...(await sessionOf(operator)) }
   }
 
-  /** One more session of an operator, with its pages. */
   async function sessionOf(operator: Awaited<ReturnType<typeof newOperator>>) {
     const session = await operator.signIn()
     return {
@@ -100,7 +83,6 @@ export async function bootConsole({ port = 0, flags, ...options }: Options = {})
     }
   }
 
-  /** An operator who acts for the installation. */
   async function newAdmin(options: NewOperator = {}) {
     const admin = await signIn({ isAdmin: true, ...options })
     await admin.actIn(null)
@@ -113,8 +95,13 @@ export async function bootConsole({ port = 0, flags, ...options }: Options = {})
     const clientOf = async (engine: Engine, environment: Environment = 'live') =>
       app.client((await tenant.key(engine, environment)).key)
     const as = (role: Role) => signIn({ roles: { [tenant.id]: role } })
-    const relay = await clientOf('relay')
-    const target = newTarget()
+    const [owner, relay, gate] = [
+      await as('owner'),
+      await clientOf('relay'),
+      await clientOf('gate'),
+    ]
+    let target: ReturnType<typeof newTarget> | undefined
+    const targetOf = () => (target ??= newTarget())
 
     /** Each creates one with the API and answers with its id. */
     const create = async (path: string, fields: object, client: Client) => {
@@ -124,20 +111,25 @@ export async function bootConsole({ port = 0, flags, ...options }: Options = {})
       return body.id as string
     }
     const job = (fields: object = {}) => {
-      const standard = { name: 'report', schedule: '* * * * *', url: target.url }
+      const standard = { name: 'report', schedule: '* * * * *', url: targetOf().url }
       return create('/v1/clockwork/jobs', { ...standard, ...fields }, tenant.api)
     }
     const endpoint = (fields: object = {}, client = relay) =>
-      create('/v1/relay/endpoints', { url: target.url, ...fields }, client)
+      create('/v1/relay/endpoints', { url: targetOf().url, ...fields }, client)
     const message = (fields: object = {}, client = relay) => {
       const standard = { event_type: 'order.paid', payload: { order: 42 } }
       return create('/v1/relay/messages', { ...standard, ...fields }, client)
     }
     const deliveryOf = async (messageId: string): Promise<string> =>
       (await relay.get(`/v1/relay/messages/${messageId}/deliveries`)).body.data[0].id
-    const [owner, gate] = [await as('owner'), await clientOf('gate')]
-    const made = { job, endpoint, message, deliveryOf }
-    return { ...tenant, as, clientOf, owner, relay, gate, target, ...made }
+    const made = { as, clientOf, owner, relay, gate, job, endpoint, message, deliveryOf }
+    return {
+      ...tenant,
+      ...made,
+      get target() {
+        return targetOf()
+      },
+    }
   }
 
   return {
@@ -167,7 +159,7 @@ type Fields = Record<string, string> | string[][]
 const addressOf = (path: string) =>
   /^\/(console|setup|auth|reference|dashboard)\b/.test(path)
     ? path
-    : `/console${path === '/' ? '' : path}`
+    : `/console${path.replace(/^\/$/, '')}`
 
 /** Opens pages and submits forms with a cookie, as a browser without scripts does. */
 export function pagesOf(app: Pick<TestApp, 'raw' | 'operators'>, cookie?: string) {
@@ -177,7 +169,6 @@ export function pagesOf(app: Pick<TestApp, 'raw' | 'operators'>, cookie?: string
     const body = formBody(app, headers, fields)
     return pageOf(await app.raw(addressOf(path), { method: 'POST', headers, body }))
   }
-  /** Opens a page that says these words. */
   const sees = async (path: string, ...words: string[]) => (await open(path)).says(...words)
   const follow = async (page: Page) => (page.location === null ? page : open(page.location))
 
@@ -191,12 +182,9 @@ export function pagesOf(app: Pick<TestApp, 'raw' | 'operators'>, cookie?: string
 
 export type Page = ReturnType<typeof pageOf>
 
-/** An answer as a page. */
 export function pageOf({ status, headers, body }: Answer) {
   const html = String(body)
   let text: string | undefined
-  const linkOf = (rel: string) =>
-    unescaped(new RegExp(`rel="${rel}" href="([^"]+)"`).exec(html)?.[1] ?? '')
   const all = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, found = '']) => found)
   const page = {
     status,
@@ -207,21 +195,18 @@ export function pageOf({ status, headers, body }: Answer) {
       text ??= textOf(html)
       return text
     },
-    /** Ids of the rows of its list. */
     get rows() {
       return all(/<tr id="row-([^"]+)"/g)
     },
-    /** Pages of the console that it links to. */
     get links() {
       return all(/ href="\/console([^"]*)"/g).map(unescaped)
     },
     get next() {
-      return linkOf('next')
+      return unescaped(all(/rel="next" href="([^"]+)"/g)[0] ?? '')
     },
     get prev() {
-      return linkOf('prev')
+      return unescaped(all(/rel="prev" href="([^"]+)"/g)[0] ?? '')
     },
-    /** Names of the fields that have an error. */
     get wrong() {
       return all(/id="field-(\w+)-error"/g)
     },
@@ -238,7 +223,6 @@ export function pageOf({ status, headers, body }: Answer) {
       expect(words.filter(isIn)).toEqual([])
       return page
     },
-    /** The form with a button. */
     formOf(button: string) {
       const forms = html.match(/<form [^>]*method="post"[\s\S]*?<\/form>/g) ?? []
       const form = forms.find((one) =>
@@ -259,10 +243,6 @@ export function pageOf({ status, headers, body }: Answer) {
   return page
 }
 
-const ENTITIES = { '&#39;': "'", '&quot;': '"', '&lt;': '<', '&gt;': '>', '&amp;': '&' }
-const unescaped = (text: string) =>
-  Object.entries(ENTITIES).reduce((found, [entity, sign]) => found.replaceAll(entity, sign), text)
-
 /** What a page says, without its markup. */
 export const textOf = (html: string): string =>
   unescaped(
@@ -280,7 +260,6 @@ interface AuditRow {
   detail: string
 }
 
-/** The entries of the audit log with an action, oldest first. */
 export const audited = ({ db }: Pick<TestApp, 'db'>, action: string): AuditRow[] =>
   db.client
     .query<AuditRow, [string]>(
@@ -289,12 +268,10 @@ export const audited = ({ db }: Pick<TestApp, 'db'>, action: string): AuditRow[]
     )
     .all(action)
 
-/** What the newest email to an address says. */
 export function mailTo({ mail }: Pick<TestApp, 'mail'>, recipient: string): string {
   const [newest] = mail.outbox.page('all', { recipient }, { limit: 1 }).mails
   return mail.outbox.read('all', newest?.id ?? '')?.body?.text ?? ''
 }
 
-/** Number of rows that were written so far. */
 export const written = ({ db }: Pick<TestApp, 'db'>): number =>
   db.client.query<{ n: number }, []>('SELECT total_changes() AS n').get()?.n ?? 0

@@ -5,7 +5,6 @@ const PAGE = '/keys'
 
 const app = await useConsole()
 
-/** A tenant with one API key, for clockwork. */
 async function withKey() {
   const acme = await app.tenant()
   const owner = await app.signIn({ roles: { [acme.id]: 'owner' } })
@@ -15,7 +14,6 @@ async function withKey() {
 
 const secretIn = (html: string) => /svc_\w+_\w{43}/.exec(html)?.[0] ?? ''
 
-/** The requests of the curl commands on a page. */
 const requestsIn = (text: string) =>
   [...text.matchAll(/curl '([^']+)'(.*?)(?= curl |$)/g)].map(([, url = '', rest = '']) => ({
     path: new URL(url).pathname,
@@ -47,10 +45,8 @@ test('A new key has the selected scopes of its engine, and own scopes', async ()
 
 test.each([
   ['clockwork', []],
-  ['relay', ['relay:read']],
   ['relay', ['relay:send', 'relay:endpoints']],
   ['gate', ['identities:read', 'identities:write']],
-  ['gate', ['settings:read']],
   ['gate', ['authorize']],
 ])('A key for %s with %j is shown once, with commands that work', async (engine, scopes) => {
   const { owner, keys } = await withKey()
@@ -105,15 +101,13 @@ test('A revoked key stops working immediately, and is not rotated', async () => 
 
 test('The list has the newest key first, page by page, and filters by engine', async () => {
   const { owner, key, keys } = await withKey()
-  for (let n = 0; n < 119; n++) await key(n % 2 ? 'relay' : 'gate')
-  const first = await owner.sees(PAGE, '120 active')
+  for (let n = 0; n < 51; n++) await key('relay')
+  const first = await owner.sees(PAGE, '52 active')
   const second = await owner.open(first.next)
-  const third = await owner.open(second.next)
-  expect([first, second, third].flatMap(({ rows }) => rows)).toEqual(keys().map(({ id }) => id))
-  expect([third.next, (await owner.open(third.prev)).rows]).toEqual(['', second.rows])
+  expect([...first.rows, ...second.rows]).toEqual(keys().map(({ id }) => id))
+  expect((await owner.open(second.prev)).rows).toEqual(first.rows)
   const relay = await owner.open(`${PAGE}?engine=relay`)
-  expect([relay.rows.length, (await owner.open(relay.next)).rows.length]).toEqual([50, 9])
-  expect((await owner.open(`${PAGE}?engine=clockwork`)).rows).toHaveLength(1)
+  expect([relay.rows.length, (await owner.open(relay.next)).rows.length]).toEqual([50, 1])
   const none = `${PAGE}?engine=passepartout`
   await owner.sees(none, 'No API keys for Messenger login (passepartout) yet')
 })

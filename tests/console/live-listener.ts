@@ -11,7 +11,7 @@ export async function listen(url: string, headers: Record<string, string> = {}) 
   const messages: { id: string; event: string; data: string }[] = []
   let comments = 0
   let isOver = false
-  let wake = () => {}
+  let change = Promise.withResolvers<void>()
   void read().catch(() => {})
 
   async function read() {
@@ -23,30 +23,27 @@ export async function listen(url: string, headers: Record<string, string> = {}) 
         const blocks = text.split('\n\n')
         text = blocks.pop() ?? ''
         for (const block of blocks) take(block.split('\n'))
-        wake()
+        change.resolve()
       }
     } finally {
       isOver = true
-      wake()
+      change.resolve()
     }
   }
 
   function take(lines: string[]) {
     comments += lines.filter((line) => line.startsWith(':')).length
     const valuesOf = (name: string) =>
-      lines
-        .filter((line) => line.startsWith(`${name}: `))
-        .map((line) => line.slice(name.length + 2))
-    const [id = ''] = valuesOf('id')
-    const [event = ''] = valuesOf('event')
-    const data = valuesOf('data')
-    if (data.length > 0) messages.push({ id, event, data: data.join('\n') })
+      lines.filter((line) => line.startsWith(name)).map((line) => line.slice(name.length))
+    const data = valuesOf('data: ').join('\n')
+    const [[id = ''], [event = '']] = [valuesOf('id: '), valuesOf('event: ')]
+    if (data !== '') messages.push({ id, event, data })
   }
 
-  const change = () =>
-    new Promise<void>((resolve) => {
-      wake = resolve
-    })
+  async function next() {
+    await change.promise
+    change = Promise.withResolvers()
+  }
 
   return {
     status: response.status,
@@ -59,17 +56,16 @@ export async function listen(url: string, headers: Record<string, string> = {}) 
     until: async (holds: () => boolean) => {
       while (!holds()) {
         if (isOver) throw new Error(`the stream ended: ${JSON.stringify(messages).slice(0, 500)}`)
-        await change()
+        await next()
       }
     },
     /** Waits for the server to end it. */
     end: async () => {
-      while (!isOver) await change()
+      while (!isOver) await next()
     },
     leave: () => ended.abort(),
   }
 }
 
-/** The address of a page's stream. */
 export const streamIn = (html: string): string =>
   /hx-sse:connect="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? ''

@@ -8,7 +8,6 @@ import {
   UNKNOWN_ID,
 } from './fixture.ts'
 
-/** The texts that tenants and their users choose. */
 const PLAIN = { name: 'Nightly report', type: 'order.paid', note: 'A note' }
 const SETUP = { kind: 'cli' } as const
 
@@ -21,7 +20,6 @@ export const routesIn = ({ app }: Pick<Console, 'app'>, method: string): string[
     .filter((route) => route.method === method && /^\/(console|setup)(\/|$)/.test(route.path))
     .map(({ path }) => path)
 
-/** The pages that are no streams. */
 export const pagesIn = (app: Pick<Console, 'app'>): string[] =>
   routesIn(app, 'GET').filter((path) => /^\/console(?!\/live\/)/.test(path))
 
@@ -38,34 +36,25 @@ export const environmentOf = (route: string): Environment =>
 
 /** Everything that the console shows, once, for a tenant: the ids of all of it. */
 export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) {
-  const { api, gate, relay, target, owner } = tenant
+  const { api, gate, target, owner } = tenant
   const { name, type, note } = texts
   const { url } = target
-  const created = async (answer: Promise<{ status: number; body: { id: string } }>) => {
-    const { status, body } = await answer
-    if (status >= 300) throw new Error(JSON.stringify(body))
-    return body.id
-  }
-  const request = { name, url, body: note }
-  const job = await created(
-    api.post('/v1/clockwork/jobs', { ...request, schedule: '* * * * *', headers: { 'X-A': 'a' } }),
-  )
-  await created(api.post(`/v1/clockwork/jobs/${job}/run`))
+  const idOf = async (answer: Promise<{ body: { id: string } }>) => (await answer).body.id
+  const job = await tenant.job({ name, body: note, headers: { 'X-A': 'a' } })
+  await api.post(`/v1/clockwork/jobs/${job}/run`)
   const run_at = new Date(app.clock.now() + 86_400_000).toISOString()
-  const delayed = await created(api.post('/v1/clockwork/delayed', { ...request, run_at }))
+  const delayed = await idOf(api.post('/v1/clockwork/delayed', { name, url, body: note, run_at }))
   const events = ['identity.created']
-  const webhook = await created(gate.post('/v1/gate/settings/webhooks', { url, events }))
-  const identity = await created(
-    gate.post('/v1/gate/identities', {
-      schema_id: 'user',
-      traits: { email: `ada-${tenant.id}@example.com` },
-      metadata_public: { note },
-      credentials: { password: { config: { password: ACCOUNT.password } } },
-    }),
-  )
-  const endpoint = await created(relay.post('/v1/relay/endpoints', { url, description: note }))
-  const payload = { [note]: note }
-  const message = await created(relay.post('/v1/relay/messages', { event_type: type, payload }))
+  const webhook = await idOf(gate.post('/v1/gate/settings/webhooks', { url, events }))
+  const user = {
+    schema_id: 'user',
+    traits: { email: `ada-${tenant.id}@example.com` },
+    metadata_public: { note },
+    credentials: { password: { config: { password: ACCOUNT.password } } },
+  }
+  const identity = await idOf(gate.post('/v1/gate/identities', user))
+  const endpoint = await tenant.endpoint({ description: note })
+  const message = await tenant.message({ event_type: type, payload: { [note]: note } })
   const asked = { subject: 'billing', action: 'invoices.read', resource: 'document:42' }
   const decision = await gate.post('/v1/gate/authorize', { ...asked, context: { note } })
   const mail = await app.db.commit(() => app.mail.post(letter(tenant.id, note), app.clock.now()))
@@ -95,7 +84,6 @@ export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) 
   } satisfies Parameters
 }
 
-/** A user signs in with the test bot. */
 async function addMessengerLogin(app: Console, { id: tenantId, owner, clientOf }: Tenant) {
   const test = { tenantId, environment: 'test' } as const
   const { records, bots } = app.passepartout

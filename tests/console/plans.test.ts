@@ -1,9 +1,8 @@
+import { Database, type Statement } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
 import { UNKNOWN_ID, useConsole } from './fixture.ts'
 import { addOneOfEach, environmentOf, pagesIn, pathOf } from './one-of-each.ts'
-import { type Explained, explainer, type Step, watchStatements } from './statements.ts'
 
-/** Lists with filters. */
 const FILTERED = `identities?q=ada identities?state=inactive identities?state=active&q=ada
   jobs?q=nightly jobs?state=failing delayed?q=reminder delayed?status=failed
   logins?state=denied logins/users?q=ada endpoints?q=hooks endpoints?state=failing
@@ -37,51 +36,106 @@ const FEW: Readonly<Record<string, string>> = {
   sqlite_autoindex_usage_months_1: 'of one tenant',
 }
 
-const watch = watchStatements()
-afterAll(() => watch[Symbol.dispose]())
+/** The statements that run on databases opened from now on. */
+const ran = new Set<string>()
+const { prepare } = Database.prototype
+Database.prototype.prepare = function (this: Database, sql: string, ...rest: []) {
+  const statement: Statement = prepare.call(this, sql, ...rest)
+  for (const name of ['all', 'get', 'run', 'values'] as const) {
+    const run = statement[name].bind(statement)
+    const recorded = (...values: Parameters<typeof run>) => {
+      ran.add(sql)
+      return run(...values)
+    }
+    Object.assign(statement, { [name]: recorded })
+  }
+  return statement as never
+}
+afterAll(() => {
+  Database.prototype.prepare = prepare
+})
+
 const app = await useConsole()
 const acme = await app.newTenant()
 const parameters = await addOneOfEach(app, acme)
 const inTenant = await app.signIn({ isAdmin: true, roles: { [acme.id]: 'owner' } })
 const inInstallation = await app.sessionOf(inTenant)
 await inInstallation.actIn(null)
-const pages = pagesIn(app)
 
-const explain = explainer(app.db.client)
-const explained = new Map<string, Explained>()
-const pathsOf = new Map<string, string[]>()
-const failed: string[] = []
-for (const route of [...pages, ...FILTERED]) {
-  const session = route.startsWith('/console/admin') ? inInstallation : inTenant
-  const path = pathOf(route, parameters)
-  const statements = await watch.during(async () => {
-    const { status } = await session.in(environmentOf(route)).open(path)
-    if (status >= 400 && !/\/(link|invitation)\//.test(path)) failed.push(route)
-  })
-  for (const statement of statements) {
-    if (!explained.has(statement)) explained.set(statement, explain(statement))
-    pathsOf.set(statement, [...(pathsOf.get(statement) ?? []), route])
+const { client } = app.db
+const namesIn = (sql: string) =>
+  (client.query(sql).all() as { name: string }[]).map(({ name }) => name)
+const tables = new Set(namesIn("SELECT name FROM sqlite_schema WHERE type = 'table'"))
+const uniqueIndexes = namesIn(
+  `SELECT i.name FROM sqlite_schema t, pragma_index_list(t.name) i WHERE i."unique" = 1`,
+)
+const widthOf = (index: string) => namesIn(`SELECT name FROM pragma_index_info('${index}')`).length
+const widths = new Map(uniqueIndexes.map((index) => [index, widthOf(index)]))
+
+const STEP =
+  /^(SCAN|SEARCH) (\w+)(?: USING (?:COVERING )?(?:INDEX (\w+)|(INTEGER PRIMARY KEY)))?(?: \((.*)\))?/
+
+/** How SQLite reads a table: all of it, a range without a common value, one row at most, or some. */
+function stepOf(text: string) {
+  const [, how, table = '', index = '', rowId, bounds = ''] = STEP.exec(text) ?? []
+  const equal = bounds.match(/=\?/g)?.length ?? 0
+  // The least or the greatest of all rows.
+  const isEnd = text === `SEARCH ${table}`
+  const isOne = isEnd || (equal > 0 && equal === (rowId ? 1 : widths.get(index)))
+  const isFew = Object.hasOwn(FEW, index || table)
+  return {
+    text,
+    table,
+    index,
+    isFew,
+    isScan: how === 'SCAN',
+    isOne,
+    isRange: equal === 0 && !isEnd,
   }
 }
 
-const isFew = ({ table, index }: Step) => Object.hasOwn(FEW, index || table)
+type Explained = ReturnType<typeof explain>
 
-test('Every page of the console opens with what it shows', () => {
+function explain(statement: string) {
+  const explained = client.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${statement}`)
+  const plan = explained.all().map(({ detail }) => detail)
+  explained.finalize()
+  const isPartial = plan.some((step) => step.startsWith('CO-ROUTINE'))
+  return {
+    statement,
+    steps: plan.map(stepOf).filter(({ table }) => tables.has(table)),
+    isOfTenant: /tenant_id"? = /.test(statement),
+    isLimited: /\blimit\b/i.test(statement),
+    /** Sorts what it has found, before any limit. */
+    isSorted: !isPartial && plan.some((step) => /B-TREE FOR (?!LAST)/.test(step)),
+  }
+}
+
+const explained = new Map<string, Explained & { route: string }>()
+
+test('Every page of the console opens with what it shows', async () => {
+  const pages = pagesIn(app)
+  const failed: string[] = []
+  for (const route of [...pages, ...FILTERED]) {
+    const session = route.startsWith('/console/admin') ? inInstallation : inTenant
+    const path = pathOf(route, parameters)
+    ran.clear()
+    const { status } = await session.in(environmentOf(route)).open(path)
+    if (status >= 400 && !/\/(link|invitation)\//.test(path)) failed.push(route)
+    for (const sql of [...ran])
+      if (!explained.has(sql)) explained.set(sql, { ...explain(sql), route })
+  }
   // The export asks for a format.
   expect(failed).toEqual(['/console/audit/export'])
   expect([pages.length > 50, explained.size > 100]).toEqual([true, true])
+  const ofMessages = (rest: string) => explain(`select * from messages ${rest}`)
+  expect(ofMessages('').steps).toMatchObject([{ isScan: true, index: '' }])
+  expect(ofMessages('where seq > 1').steps).toMatchObject([{ isRange: true }])
+  expect(ofMessages("where id = 'x'").steps).toMatchObject([{ isOne: true }])
+  expect(ofMessages('order by payload')).toMatchObject({ isSorted: true })
 })
 
-test('Statements are explained', () => {
-  const stepOf = (statement: string) => explain(statement).steps[0]
-  expect(stepOf('select * from messages')).toMatchObject({ isScan: true, index: '' })
-  expect(stepOf('select * from messages where seq > 1')).toMatchObject({ isRange: true })
-  expect(stepOf("select * from messages where id = 'x'")).toMatchObject({ isOne: true })
-  expect(stepOf("select * from messages where tenant_id = 'x'")).toMatchObject({ isOne: false })
-  expect(explain('select * from messages order by payload')).toMatchObject({ isSorted: true })
-})
-
-test.each<[string, (one: Explained, step: Step) => boolean]>([
+test.each<[string, (one: Explained, step: Explained['steps'][number]) => boolean]>([
   ['scans a table', ({ isLimited }, step) => step.isScan && !(step.index && isLimited)],
   [
     'looks for rows of one tenant among those of all',
@@ -94,8 +148,8 @@ test.each<[string, (one: Explained, step: Step) => boolean]>([
 ])('No page %s', (_, isWrong) => {
   const wrong = [...explained.values()].flatMap((one) =>
     one.steps
-      .filter((step) => !isFew(step) && isWrong(one, step))
-      .map(({ text }) => [text, one.statement, pathsOf.get(one.statement)]),
+      .filter((step) => !step.isFew && isWrong(one, step))
+      .map(({ text }) => [text, one.statement, one.route]),
   )
   expect(wrong).toEqual([])
 })

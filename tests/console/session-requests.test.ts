@@ -28,23 +28,25 @@ test('The rate limit of a session counts pages, forms and API requests together'
   expect((await another.open('/account')).status).toBe(200)
 })
 
-test.each(['/console/invitation', '/setup'])('New accounts at %s are limited', async (path) => {
+test('New accounts by invitation and set-up are limited', async () => {
   await using limited = await bootConsole({ flags: { 'limits-sign-ins-per-minute': `${LIMIT}` } })
   const { id } = await limited.tenant()
-  const wanted = { email: 'eve@example.com', role: 'viewer' } as const
   const inviter = { actor: SYSTEM, id: 'inviter', name: 'Ada' }
+  const wanted = { email: 'eve@example.com', role: 'viewer' } as const
   const { url } = await limited.operators.invitations.invite(inviter, id, wanted)
-  const token =
-    path === '/setup' ? await limited.operators.links.issueSetUp() : url.split('/').at(-1)
-  const answers = await Promise.all(
-    Array.from({ length: 3 * LIMIT }, (_, n) => {
-      const fields = { ...ACCOUNT, tenant: 'Acme', email: `eve-${n}@example.com` }
-      return limited.raw(`${path}/${token}`, { method: 'POST', body: new URLSearchParams(fields) })
-    }),
-  )
-  const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length
-  expect([count(429), count(303) + count(404) + count(409)]).toEqual([2 * LIMIT, LIMIT])
-  expect(count(303)).toBeGreaterThan(0)
+  const setUp = `/setup/${await limited.operators.links.issueSetUp()}`
+  for (const path of [setUp, new URL(url).pathname]) {
+    const answers = await Promise.all(
+      Array.from({ length: 3 * LIMIT }, (_, n) => {
+        const fields = { ...ACCOUNT, tenant: 'Acme', email: `eve-${n}@example.com` }
+        return limited.raw(path, { method: 'POST', body: new URLSearchParams(fields) })
+      }),
+    )
+    const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length
+    expect([count(429), count(303) + count(404) + count(409)]).toEqual([2 * LIMIT, LIMIT])
+    expect(count(303)).toBeGreaterThan(0)
+    await limited.clock.advance(MINUTE)
+  }
 })
 
 test('Without a session, pages and forms say what to do', async () => {
@@ -70,11 +72,9 @@ test('The reference shows the cookie for routes that take a session, the key for
   const articleOf = (id: string) =>
     new RegExp(`id="${id}"(.*?)</article>`, 's').exec(html)?.[1]?.replaceAll('&quot;', '"') ?? ''
   const bySession = articleOf('get-dashboard-clockwork-jobs')
-  for (const words of ['-b "identity_session=$GATEHOUSE_SESSION"', 'Missing or invalid session.'])
-    expect(bySession).toContain(words)
+  expect(bySession).toContain('-b "identity_session=$GATEHOUSE_SESSION"')
   expect(bySession).not.toMatch(/Bearer|API key|Key of/)
   const byKey = articleOf('get-v1-clockwork-jobs')
-  for (const words of ['Bearer $GATEHOUSE_KEY', 'Missing, malformed, unknown or revoked API key.'])
-    expect(byKey).toContain(words)
+  expect(byKey).toContain('Bearer $GATEHOUSE_KEY')
   expect(byKey).not.toContain('identity_session')
 })

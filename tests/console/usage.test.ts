@@ -12,7 +12,6 @@ const flags = {
 
 const app = await useConsole({ flags, start: '2026-03-10T12:00:00.000Z' })
 
-/** A tenant on a plan that has made some requests. */
 async function tenantOn(plan: Plan, requests = 0, at = app) {
   const acme = await at.newTenant('Acme', plan)
   const use = async (requests: number) => {
@@ -60,11 +59,8 @@ test.each<[Plan, number, string]>([
 })
 
 test('Charts show the allowance, the cap, and each day by engine', async () => {
-  const { see, use, change, clientOf } = await tenantOn('metered', 9)
+  const { see, change } = await tenantOn('metered', 12)
   await change({ spendCapCents: 200 })
-  const gate = await clientOf('gate', 'test')
-  for (let n = 0; n < 3; n++) await gate.get('/v1/gate/identities')
-  await use(0)
   const { html } = (await see()).says(
     'aria-label="Included requests: 12 of 10, 120%. Events are sent at 50%, 80% and 100%."',
     'aria-label="Spend cap: 1.00 of 2.00, 50%. Events are sent at 50%, 80% and 100%."',
@@ -72,8 +68,6 @@ test('Charts show the allowance, the cap, and each day by engine', async () => {
     '1 Mar to 31 Mar: ',
   )
   expect(html.match(/<th scope="row">\d+ Mar<\/th>/g)).toHaveLength(31)
-  const empty = await (await tenantOn('metered')).see()
-  empty.says('No requests in March 2026', 'No requests yet')
 })
 
 test('Earlier months have their own page; the forecast starts on the second day', async () => {
@@ -103,7 +97,7 @@ test('Earlier months have their own page; the forecast starts on the second day'
 })
 
 test('The spend cap is set and removed by owners, in any notation', async () => {
-  const { id, owner, as, see, cap } = await tenantOn('metered')
+  const { id, owner, see, cap } = await tenantOn('metered')
   const changes = () => audited(app, 'tenant.changed').filter(({ tenant_id }) => tenant_id === id)
   for (const [typed, cents] of [
     ['20', 2000],
@@ -120,13 +114,7 @@ test('The spend cap is set and removed by owners, in any notation', async () => 
     .says('Spend cap removed.', ' (default)')
     .omits('Remove cap')
   expect([cap(), owner.audited('tenant.changed').length]).toEqual([null, 5])
-  for (const typed of ['', 'much', '-1', '1e3', '1,000', '1.234', '20 EUR', '99999999999999']) {
-    const { status, wrong, html } = await owner.send(`${PAGE}/cap`, { spend_cap: typed })
-    expect([status, wrong, cap()]).toEqual([422, ['spend_cap'], null])
-    expect(html).toMatch(new RegExp(`name="spend_cap"[^>]* value(="${typed}")?`))
-  }
   expect(changes()).toHaveLength(5)
-  ;(await (await as('member')).open(PAGE)).omits('name="spend_cap"')
   for (const plan of ['free', 'unlimited'] as const) {
     const other = await tenantOn(plan)
     ;(await other.see()).omits('name="spend_cap"')
@@ -136,25 +124,31 @@ test('The spend cap is set and removed by owners, in any notation', async () => 
   }
 })
 
-test('A banner warns from 80% of the allowance, and says when it is used up', async () => {
+test('A banner warns from 80% of the allowance, and of the spend cap first', async () => {
   const { use, banner, change } = await tenantOn('free', 5)
   expect(await banner()).toBeUndefined()
   await use(3)
   expect(await banner()).toMatch(/^warn".*You've used 80% of this month's.*View usage/s)
   await use(2)
   expect(await banner()).toMatch(/^bad".*something are rejected until 2026-04-01 00:00 UTC\./s)
-  const admin = await app.newAdmin()
-  expect(bannerOf(await admin.open('/'))).toBeUndefined()
+  expect(bannerOf(await (await app.newAdmin()).open('/'))).toBeUndefined()
   await change({ plan: 'unlimited' })
   expect(await banner()).toBeUndefined()
-})
-
-test('A banner warns of the spend cap first, until it is raised', async () => {
-  const { use, banner, change } = await tenantOn('metered', 10)
-  await change({ spendCapCents: 200 })
+  await change({ plan: 'metered', spendCapCents: 200 })
   expect(await banner()).toContain('Further requests are billed.')
   await use(4)
   expect(await banner()).toContain('the spend cap of this month')
   await change({ spendCapCents: 20_000 })
   expect(await banner()).toContain('Further requests are billed.')
+})
+
+test('The settings have id, plan and commands, and owners rename the tenant', async () => {
+  const { id, owner } = await app.newTenant('Acme', 'metered')
+  await owner.sees('/settings', id, 'Metered', '/console/usage', '/v1/relay/messages')
+  const renamed = await owner.press('/settings', 'Rename tenant', { name: '  Müller & Söhne ' })
+  expect(renamed.says('Tenant renamed.').status).toBe(200)
+  expect(app.platform.tenants.find(id).name).toBe('Müller & Söhne')
+  expect(owner.audited('tenant.changed')).toHaveLength(1)
+  await app.platform.tenants.suspend(SYSTEM, id, 'billing')
+  await owner.sees('/settings', 'Suspended because of an unpaid bill')
 })

@@ -1,4 +1,3 @@
-/** A command of a transcript with its output. */
 export interface Shown {
   command: string
   output: string

@@ -56,7 +56,6 @@ export function newHttpBrowser({ stopsBefore = 'nowhere' }: { stopsBefore?: stri
     return visit(form.action, { method: 'POST', body: new URLSearchParams(fields) })
   }
 
-  /** Goes where a link leads, known by its label or by part of its address. */
   function follow(page: Seen, what: string): Promise<Seen> {
     const link = page.links.find(({ label, url }) => label === what || url.includes(what))
     if (!link) throw new Error(`no link ${what} on ${page.url}: ${page.html}`)

@@ -9,7 +9,6 @@ export type Page = Awaited<ReturnType<typeof openPage>>
 export async function openPage(name: string) {
   const text = await Bun.file(join(DOCS, name)).text()
 
-  /** All code blocks in a language, from top to bottom. */
   const blocks = (language: string): string[] =>
     [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
       .filter(([, itsLanguage]) => itsLanguage === language)
@@ -44,5 +43,4 @@ const cellsOf = (row: string): string[] =>
         .map((cell) => cell.trim())
     : []
 
-/** A cell without code marks. */
 export const plain = (cell = ''): string => cell.replaceAll('`', '')

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
+import { PROVIDERS } from '../../src/config/index.ts'
 import { createFlowPages } from '../../src/console/flow-pages.ts'
 import type { FlowPage, NoticePage } from '../../src/engines/gate/sign-in/flows/pages.ts'
-import { LANGUAGES, type Message, type Node } from '../../src/engines/gate/sign-in/model.ts'
+import { providerName } from '../../src/engines/gate/sign-in/flows/ui/index.ts'
+import { LANGUAGES, type Node } from '../../src/engines/gate/sign-in/model.ts'
 import { bootTestApp } from '../support/app.ts'
 import {
   CODES,
@@ -11,36 +13,34 @@ import {
   flowPage,
   HOSTILE_NAME,
   input,
-  keptSettingsNodes,
   link,
-  loginCodeNodes,
-  loginNodes,
-  newSettingsNodes,
   noticeFixtures,
-  PROVIDER_NAMES,
   picture,
-  provider,
+  SECRET,
   says,
-  secondFactorNodes,
   submit,
   text,
+  withMessage,
 } from '../support/flow-fixtures.ts'
+import { unescaped } from '../support/http-browser.ts'
 
 const pages = createFlowPages()
-const FLOWS = flowFixtures() as Record<string, FlowPage>
+const FLOWS = flowFixtures()
+const GERMAN = FLOWS['german-login'] as FlowPage
 const SETTINGS = { kind: 'settings' } as const
 
-const draw = (page: FlowPage | NoticePage | undefined) =>
-  open((page && 'flow' in page ? pages.flow(page) : pages.notice(page as NoticePage)) as Response)
+const draw = (page: FlowPage | NoticePage) =>
+  open('flow' in page ? pages.flow(page) : pages.notice(page))
 
 const drawn = (nodes: Node[], rest: Partial<Parameters<typeof flowPage>[0]> = {}) =>
   draw(flowPage({ nodes, ...rest }))
+
+const nodesOf = (page: FlowPage) => page.flow.ui.nodes
 
 interface Tag {
   tag: string
   attributes: Record<string, string>
   text: string
-  /** Position of its form, if it is in one. */
   form: number | undefined
 }
 
@@ -101,20 +101,14 @@ async function open(response: Response) {
 
 const VOID = ['meta', 'link', 'input', 'img', 'br', 'path', 'circle']
 
-const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
-const unescaped = (text: string) =>
-  text.replaceAll(/&(amp|lt|gt|quot|#39);/g, (whole, name) => ENTITIES[name] ?? whole)
-
 test('A page has a labelled field for every type of node, with the attributes of the node', async () => {
   for (const type of 'text password email tel number url date datetime-local file'.split(' ')) {
     const node = input('default', { name: 'traits.x y', type, required: true }, 'What it is')
     const { field, one } = await drawn([csrf(), node])
     const { id = '', ...rest } = field('traits.x y')
     expect([rest.type, 'required' in rest]).toEqual([type === 'file' ? 'text' : type, true])
-    expect([id, one('label', { for: id }).text]).toEqual([
-      expect.stringMatching(/^[\w-]+$/),
-      'What it is',
-    ])
+    expect(id).toMatch(/^[\w-]+$/)
+    expect(one('label', { for: id }).text).toBe('What it is')
   }
   const given = { value: 'Ada', pattern: '[A-Z].*', autocomplete: 'name' }
   const { field, one } = await drawn([
@@ -125,13 +119,9 @@ test('A page has a labelled field for every type of node, with the attributes of
   const { id = '', ...name } = field('traits.name')
   expect(name).toMatchObject({ ...given, maxlength: '20', disabled: expect.any(String) })
   expect(one('label', { for: id }).text).toContain('traits.name')
-  for (const [name, isChecked] of [
-    ['traits.a', true],
-    ['traits.b', false],
-  ] as const) {
-    const { type, value, ...rest } = field(name)
-    expect([type, value, 'checked' in rest]).toEqual(['checkbox', 'true', isChecked])
-  }
+  for (const name of ['traits.a', 'traits.b'])
+    expect(field(name)).toMatchObject({ type: 'checkbox', value: 'true' })
+  expect(['checked' in field('traits.a'), 'checked' in field('traits.b')]).toEqual([true, false])
 })
 
 test('A page has pictures, texts and links where their nodes are, and no passwords', async () => {
@@ -142,31 +132,30 @@ test('A page has pictures, texts and links where their nodes are, and no passwor
     link('https://app.example.com/', 'last'),
     input('password', { name: 'password', type: 'password', value: 'correct horse' }),
   ])
+  const texts = ['first', 'last', '']
   const seen = tags.filter(
-    ({ tag, text, attributes }) =>
-      tag === 'img' || (tag === 'p' && text === 'first') || attributes.href?.startsWith('https'),
+    ({ tag, text }) => ['p', 'a', 'img'].includes(tag) && texts.includes(text),
   )
   expect(seen.map(({ tag }) => tag)).toEqual(['p', 'a', 'img'])
-  const alt = 'QR code for your authenticator app'
-  expect(seen.at(-1)?.attributes).toMatchObject({ src, width: '256', height: '256', alt })
+  const image = { src, width: '256', height: '256', alt: 'QR code' }
+  expect(seen.at(-1)?.attributes).toMatchObject(image)
   expect(html).not.toContain('correct horse')
 })
 
 test('A page has numeric fields for codes, and names for password managers', async () => {
   const numeric = { inputmode: 'numeric', autocomplete: 'one-time-code' }
-  const code = { ...numeric, pattern: '[0-9]+', maxlength: '6', class: 'code' }
-  expect((await drawn(loginCodeNodes())).field('code')).toMatchObject(code)
-  const { field } = await drawn(secondFactorNodes())
+  const code = { ...numeric, class: 'code' }
+  expect((await draw(FLOWS['login-code'])).field('code')).toMatchObject(code)
+  const { field } = await draw(FLOWS['login-second-factor'])
   expect(field('totp_code')).toMatchObject(numeric)
   expect(field('lookup_secret')).not.toHaveProperty('inputmode')
   expect((await draw(FLOWS.login)).field('identifier').autocomplete).toBe('username')
 })
 
 test('A page has a button for every provider, also unknown ones and those with odd names', async () => {
-  const ids = Object.keys(PROVIDER_NAMES) as (keyof typeof PROVIDER_NAMES)[]
-  const known = await drawn([csrf(), ...ids.map((id) => provider(id))])
-  for (const id of ids)
-    expect(known.one('button', { value: id }).text).toEndWith(`Sign in with ${PROVIDER_NAMES[id]}`)
+  const known = await draw(FLOWS['login-refused'])
+  for (const id of PROVIDERS)
+    expect(known.one('button', { value: id }).text).toEndWith(`Sign in with ${providerName(id)}`)
   const { one, all } = await drawn([
     csrf(),
     submit('oidc', 'provider', 'constructor', 'Enter'),
@@ -178,12 +167,11 @@ test('A page has a button for every provider, also unknown ones and those with o
 })
 
 test('A page has the authenticator key in groups of four, and recovery codes one by one', async () => {
-  const { tags } = await drawn(newSettingsNodes(), SETTINGS)
+  const { tags } = await draw(FLOWS['settings-new'])
   const key = tags.find(({ attributes }) => attributes.class === 'key')
   const groups = tags.filter(({ tag, text }) => tag === 'span' && /^[A-Z2-7]{4}$/.test(text))
-  expect([key?.text, groups.length]).toEqual(['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', 8])
-  const kept = await drawn(keptSettingsNodes(), SETTINGS)
-  expect(kept.textsOf('li')).toEqual([...CODES, 'Already used'])
+  expect([key?.text, groups.length]).toEqual([SECRET, 8])
+  expect((await draw(FLOWS['settings-kept'])).textsOf('li')).toEqual(CODES)
   const odd = says(1050015, 'codes', 'info', { secrets: ['plain', null, 7, {}] })
   const { textsOf } = await drawn([text('lookup_secret', 'lookup_secret_codes', odd)])
   expect(textsOf('li')).toEqual(['plain', '', '', ''])
@@ -192,10 +180,10 @@ test('A page has the authenticator key in groups of four, and recovery codes one
 const HIDDEN = `(csrf_token=${CSRF})`
 const ADDRESSED = `${HIDDEN} (identifier=ada@example.com)`
 
-test.each<[string, Promise<{ shapes: string[] }>, string[]]>([
+test.each<[string, FlowPage, string[]]>([
   [
     'one for all methods with the address, another for providers',
-    draw(FLOWS.login),
+    FLOWS.login,
     [
       `${HIDDEN} identifier password [method=password] [method=code]`,
       `${HIDDEN} [provider=github] [provider=google] [provider=apple]`,
@@ -203,34 +191,35 @@ test.each<[string, Promise<{ shapes: string[] }>, string[]]>([
   ],
   [
     'one for a code, another to request a new one',
-    drawn(loginCodeNodes()),
+    FLOWS['login-code'],
     [`${ADDRESSED} code [method=code]`, `${ADDRESSED} (method=code) [resend=code]`],
   ],
   [
     'the same for recovery',
-    draw(FLOWS['recovery-code']),
+    FLOWS['recovery-code'],
     [`${HIDDEN} code [method=code]`, `${HIDDEN} (method=code) [email=ada@example.com]`],
   ],
-  ['an address for recovery', draw(FLOWS.recovery), [`${HIDDEN} email [method=code]`]],
   [
     'hidden fields for methods without own fields',
-    drawn([
-      csrf(),
-      input('default', { name: 'identifier', type: 'hidden', value: 'ada@example.com' }),
-      input('password', { name: 'password', type: 'password' }),
-      submit('password', 'method', 'password', 'Sign in'),
-      submit('code', 'address', 'ada@example.com', 'Send a code'),
-    ]),
+    flowPage({
+      nodes: [
+        csrf(),
+        input('default', { name: 'identifier', type: 'hidden', value: 'ada@example.com' }),
+        input('password', { name: 'password', type: 'password' }),
+        submit('password', 'method', 'password', 'Sign in'),
+        submit('code', 'address', 'ada@example.com', 'Send a code'),
+      ],
+    }),
     [`${ADDRESSED} password [method=password]`, `${ADDRESSED} [address=ada@example.com]`],
   ],
   [
     'a missing field together with the provider that needs it',
-    draw(FLOWS['registration-address']),
+    FLOWS['registration-address'],
     [`${HIDDEN} traits.email [provider=github]`],
   ],
   [
     'one for each part of the settings',
-    drawn(newSettingsNodes(), SETTINGS),
+    FLOWS['settings-new'],
     [
       `${HIDDEN} traits.email [method=profile]`,
       `${HIDDEN} password [method=password]`,
@@ -239,9 +228,9 @@ test.each<[string, Promise<{ shapes: string[] }>, string[]]>([
       `${HIDDEN} [lookup_secret_regenerate=true]`,
     ],
   ],
-  ['none without fields', drawn([csrf(), link('https://app.example.com/', 'Continue')]), []],
+  ['none without fields', FLOWS['verification-done'], []],
 ])('Forms are %s', async (_, page, shapes) => {
-  expect((await page).shapes).toEqual(shapes)
+  expect((await draw(page)).shapes).toEqual(shapes)
 })
 
 test('Forms go to the action of the flow by POST; an empty password does not block a code', async () => {
@@ -258,18 +247,19 @@ test('Forms go to the action of the flow by POST; an empty password does not blo
 test('The form for a recovery code is folded until it is used or alone', async () => {
   const foldsIn = async (nodes: Node[], rest: object = {}) =>
     (await drawn(nodes, rest)).all('details').length
-  const nodes = secondFactorNodes()
+  const nodes = nodesOf(FLOWS['login-second-factor'])
+  const wrong = withMessage(nodes, 'lookup_secret', says(4000016, 'wrong', 'error'))
   expect(await foldsIn(nodes)).toBe(1)
   expect(await foldsIn(nodes, { flow: { active: 'lookup_secret' } })).toBe(0)
-  expect(await foldsIn(secondFactorNodes([says(4000016, 'wrong', 'error')]))).toBe(0)
+  expect(await foldsIn(wrong)).toBe(0)
   expect(await foldsIn(nodes.filter(({ group }) => group !== 'totp'))).toBe(0)
 })
 
 test('Forms of settings have headings, mark removals, and ask before what cannot be undone', async () => {
-  const added = await drawn(newSettingsNodes(), SETTINGS)
+  const added = await draw(FLOWS['settings-new'])
   const last = ['Connected accounts', 'Authenticator app', 'Recovery codes']
   expect(added.textsOf('h2')).toEqual(['Profile', 'Password', ...last])
-  const { one, all } = await drawn(keptSettingsNodes(), SETTINGS)
+  const { one, all } = await draw(FLOWS['settings-kept'])
   expect(one('button', { name: 'unlink', value: 'github' }).attributes.class).toBe('danger')
   expect(one('button', { name: 'totp_unlink' }).attributes.class).toBe('danger')
   expect(one('summary').text).toBe('Remove authenticator app')
@@ -285,7 +275,7 @@ test('Messages of every kind of node are shown once', async () => {
     input('default', { name: 'traits.a', type: 'checkbox' }, 'Tick', [ERROR]),
     input('default', { name: 'csrf_token', type: 'hidden' }, '', [ERROR]),
     { ...submit('password', 'method', 'password', 'Go'), messages: [ERROR] },
-    { ...provider('github'), messages: [ERROR] },
+    { ...submit('oidc', 'provider', 'github', 'GitHub'), messages: [ERROR] },
     { ...text('code', 'a', says(1, 'words')), messages: [ERROR] },
     { ...picture('data:image/png;base64,'), messages: [ERROR] },
     { ...link('https://app.example.com/', 'on'), messages: [ERROR] },
@@ -308,12 +298,12 @@ test('Messages of a field are tied to it, and only errors mark it', async () => 
 })
 
 test('Messages of the flow are above the forms with their roles, and errors are in the title', async () => {
-  const messages: Message[] = [
+  const messages = [
     says(4000006, 'It is wrong.', 'error'),
     says(1050001, 'It is saved.', 'success'),
     says(1010014, 'It is on its way.'),
   ]
-  const { tags, one } = await drawn(loginNodes(), { messages })
+  const { tags, one } = await drawn(nodesOf(FLOWS.login), { messages })
   const firstForm = tags.findIndex(({ tag }) => tag === 'form')
   const roles = tags.slice(0, firstForm).filter(({ attributes }) => attributes.role)
   expect(roles.map(({ text, attributes }) => [text, attributes.role])).toEqual([
@@ -322,11 +312,11 @@ test('Messages of the flow are above the forms with their roles, and errors are 
     ['It is saved.', 'status'],
   ])
   expect(one('title').text).toBe('Error: Sign in to Acme')
-  const right = await drawn(loginNodes(), { messages: [says(1, 'A hint.')] })
+  const right = await drawn([], { messages: [says(1, 'A hint.')] })
   expect(right.one('title').text).toBe('Sign in to Acme')
 })
 
-test.each([
+test.each<[string, string[]]>([
   ['login', ['identifier']],
   ['login-refused', ['password']],
   ['login-second-factor', ['totp_code']],
@@ -335,7 +325,7 @@ test.each([
   ['settings-wrong', ['traits.email']],
   ['settings-new', []],
 ])('The page %s focuses %j: what is wrong, else the first empty field', async (name, focused) => {
-  const { tags } = await draw(FLOWS[name])
+  const { tags } = await draw(FLOWS[name] as FlowPage)
   const found = tags.filter(({ attributes }) => 'autofocus' in attributes)
   expect(found.map(({ attributes }) => attributes.name ?? '')).toEqual(focused)
 })
@@ -371,7 +361,7 @@ test('Text of strangers is never markup, nor a link', async () => {
 })
 
 test('Text of strangers is shortened and can not change the direction', async () => {
-  const page = await draw(FLOWS.hostile)
+  const page = await draw(FLOWS.hostile as FlowPage)
   const name = page.one('bdi').text
   expect(name).toMatch(/^<script>alert\(1\)<\/script>.*…$/s)
   expect(name).not.toMatch(/[\u202a-\u202e\u2066-\u2069\n]/)
@@ -383,13 +373,12 @@ test('Text of strangers is shortened and can not change the direction', async ()
 
 test.each([
   ['Größe & Söhne', 'Größe & Söhne'],
-  ['شركة', 'شركة'],
-  ['👨‍👩‍👧 Home', '👨‍👩‍👧 Home'],
+  ['👨‍👩‍👧 شركة', '👨‍👩‍👧 شركة'],
   ['$& {tenant}', '$& {tenant}'],
   ['\u200b \u202e', '…'],
   [`A${'\u0301'.repeat(40)}cme`, `A${'\u0301'.repeat(3)}cme`.normalize('NFC')],
 ])('The tenant name %j is shown as %j', async (tenantName, shown) => {
-  const { one } = await drawn(loginNodes(), { tenantName })
+  const { one } = await drawn([], { tenantName })
   expect(one('h1').text.normalize('NFC')).toBe(`Sign in to ${shown}`)
 })
 
@@ -401,11 +390,7 @@ test.each<[string, Partial<Parameters<typeof flowPage>[0]>]>([
   ['Enter the code from Acme', SENT],
   ['Sign in to Acme again', { flow: { refresh: true } }],
   ['Two-factor authentication for Acme', { flow: { requested_aal: 'aal2' } }],
-  ['Create your Acme account', { kind: 'registration' }],
-  ['Recover your Acme account', { kind: 'recovery' }],
-  ['Enter the code from Acme', { kind: 'recovery', ...SENT }],
   ['Welcome back to Acme', { kind: 'recovery', ...PASSED }],
-  ['Verify your email address for Acme', { kind: 'verification' }],
   ['Email address verified for Acme', { kind: 'verification', ...PASSED }],
   ['Your Acme account', SETTINGS],
 ])('Headings say which step it is: %s', async (heading, page) => {
@@ -420,7 +405,8 @@ test('Headings are translated on every page, with the language of the flow', asy
     })
     expect(new Set(await Promise.all(headings)).size).toBe(LANGUAGES.length)
   }
-  const page = await draw(FLOWS.german)
+  const tenantName = 'Bäckerei Müller & Söhne'
+  const page = await draw({ ...GERMAN, tenantName })
   expect(page.one('html').attributes.lang).toBe('de')
   for (const tag of ['h1', 'title'])
     expect(page.one(tag).text).toBe('Bei Bäckerei Müller & Söhne anmelden')
@@ -443,7 +429,7 @@ test('A notice has words, a status and a title with the tenant, and focuses noth
 
 test('The answer allows no scripts, and forms only to its own origin, https and named origins', async () => {
   const policyOf = async (formTargets: string[]) =>
-    (await drawn(loginNodes(), { formTargets })).headers.get('content-security-policy')
+    (await drawn(nodesOf(FLOWS.login), { formTargets })).headers.get('content-security-policy')
   expect(await policyOf([])).toBe(
     "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'none'; " +
       "form-action 'self' https: https://gate.example.org; base-uri 'none'; frame-ancestors 'none'",
@@ -451,13 +437,10 @@ test('The answer allows no scripts, and forms only to its own origin, https and 
   const policy = await policyOf([
     'http://localhost:3000',
     'http://a;script-src *',
-    "http://a;script-src'unsafe-inline'",
     'http://app.example.com/path',
     'http://user@app.example.com',
     'javascript:alert(1)',
-    'http:',
     '*',
-    '',
   ])
   expect(policy).toContain(
     "; form-action 'self' https: https://gate.example.org http://localhost:3000; base-uri",
@@ -465,19 +448,8 @@ test('The answer allows no scripts, and forms only to its own origin, https and 
   expect(policy?.match(/script-src/g)).toHaveLength(1)
 })
 
-test('The answer has the status and security headers of every page, and its assets are cached', async () => {
+test('The assets of a page are served, and cached', async () => {
   await using app = await bootTestApp()
-  app.app.get('/pages-of-flows', () => pages.flow(flowPage({ nodes: loginNodes(), status: 422 })))
-  const { status, headers, body } = await app.raw('/pages-of-flows')
-  expect([status, body]).toEqual([422, expect.stringMatching(/^<!doctype html><html lang="en">/)])
-  expect(Object.fromEntries(headers)).toMatchObject({
-    'content-type': 'text/html; charset=utf-8',
-    'cache-control': 'no-store',
-    'referrer-policy': 'no-referrer',
-    'x-frame-options': 'DENY',
-    'x-content-type-options': 'nosniff',
-    'content-security-policy': expect.stringContaining("script-src 'none'"),
-  })
   const assets = (await draw(FLOWS.login)).all('link').map(({ attributes }) => attributes.href)
   expect(assets.length).toBeGreaterThan(1)
   for (const path of assets) {

@@ -82,7 +82,6 @@ test('The configuration has every setting with its source, and no secrets', asyn
   await admin.sees(`${CONFIGURATION}?set=true`, '[server]')
 })
 
-/** Adds a scheduled backup that ended some time ago. */
 const addBackup = (agoMs: number, error: string | null = null) =>
   app.db.commit(() => {
     const startedAt = app.clock.now() - agoMs

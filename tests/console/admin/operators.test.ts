@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
+import { newOperator } from '../../support/operator.ts'
 import {
   audited,
   bootConsole,
@@ -36,17 +37,14 @@ test('The list has roles and states, and finds operators by id, address, and kin
     ['q=ada&show=deactivated', [gone.id]],
     ['q=list.example', []],
     ['q=Admin&show=admins', [admin.id]],
-    ['show=deactivated', [gone.id]],
   ] as const) {
     const { rows } = await admin.open(`${PAGE}?${query}`)
     expect([query, rows.toSorted()]).toEqual([query, found.toSorted()])
   }
-  await admin.sees(`${PAGE}?q=none`, 'No matching operators')
-
-  for (let n = 0; n < 60; n++) await app.signIn({ email: `many-${n}@example.com` })
+  for (let n = 0; n < 51; n++) await newOperator(app, { email: `many-${n}@example.com` })
   const first = await admin.open(`${PAGE}?q=many-`)
   const { rows } = await admin.open(first.next)
-  expect([first.rows.length, new Set([...first.rows, ...rows]).size]).toEqual([50, 60])
+  expect([first.rows.length, new Set([...first.rows, ...rows]).size]).toEqual([50, 51])
 })
 
 test('An operator is deactivated with sessions and invitations, and reactivated', async () => {
@@ -129,12 +127,10 @@ test('The admin role stays with the last active admin, who cannot be deactivated
   const last = await fresh.newAdmin()
   await (await fresh.signIn({ isAdmin: true })).deactivate()
   const path = `${PAGE}/${last.id}`
-  await last.sees(path, 'This is the only admin.')
   for (const verb of ['take-admin', 'deactivate'])
     expect([verb, (await last.send(`${path}/${verb}`)).status]).toEqual([verb, 409])
   await fresh.signIn({ isAdmin: true })
   expect((await last.send(`${path}/deactivate`)).status).toBe(409)
-  ;(await last.open(path)).omits(`${path}/deactivate`)
   expect(last.audited('identity.state_changed')).toEqual([])
   expect((await last.send(`${path}/take-admin`)).location).toStartWith('/console?')
   expect((await last.open(PAGE)).status).toBe(403)

@@ -5,7 +5,6 @@ const PAGE = '/identities'
 
 const app = await useConsole()
 
-/** A tenant with a user who has a password. */
 async function withAda() {
   const acme = await app.newTenant()
   const member = await acme.as('member')
@@ -23,7 +22,6 @@ async function newUser({ gate }: Pick<Tenant, 'gate'>, name: string, fields: obj
   return answer.body as { id: string; updated_at: string }
 }
 
-/** A session of a user; answers with its id. */
 async function signIn(tenantId: string, identityId: string) {
   const { session } = await app.db.commit(() =>
     app.gate.sessions.open(app.gate.people.existing(tenantId, identityId), {
@@ -39,12 +37,9 @@ async function signIn(tenantId: string, identityId: string) {
 const isSignedIn = (tenantId: string, sessionId: string) =>
   app.gate.sessions.alive(tenantId, sessionId) !== undefined
 
-test('The list finds users by id, start of the address, and state, 50 on a page', async () => {
+test('The list finds users by id, start of the address, and state', async () => {
   const acme = await app.newTenant()
-  const { owner } = acme
   const viewer = await acme.as('viewer')
-  await owner.sees(PAGE, 'Create user')
-  ;(await viewer.sees(PAGE, 'No users yet')).omits('Create user')
   const ada = (await newUser(acme, 'ada')).id
   const bob = (await newUser(acme, 'bob', { state: 'inactive' })).id
   for (const [query, found] of [
@@ -53,20 +48,9 @@ test('The list finds users by id, start of the address, and state, 50 on a page'
     [`?q=${ada.toUpperCase()}`, [ada]],
     [`?q=${ada}&state=inactive`, []],
     ['?state=inactive', [bob]],
-    ['?q=zoe', []],
   ])
     expect([query, (await viewer.open(PAGE + query)).rows]).toEqual([query, found])
   await viewer.sees(PAGE, '1 active, 1 inactive', 'New users, 24 h, by hour: 2 in total')
-  const wrong = await viewer.sees(`${PAGE}?cursor=nonsense`, 'ust be a cursor')
-  expect(wrong.status).toBe(422)
-
-  const ids: string[] = []
-  for (let n = 0; n < 50; n++) ids.unshift((await newUser(acme, `p${n}`)).id)
-  const first = await owner.open(`${PAGE}?state=active`)
-  const second = await owner.open(first.next)
-  expect([first.rows, second.rows]).toEqual([ids, [ada]])
-  expect(second.prev).toEndWith(`${PAGE}?state=active`)
-
   app.clock.jump(DAY + 60 * MINUTE)
   const { hours, isCut } = app.gate.history.frequency({ tenantId: acme.id }, 'identity.created')
   expect([hours, isCut]).toEqual([Array(24).fill(0), false])
@@ -87,25 +71,6 @@ test('A new user is created with password, verified address and metadata', async
   expect(member.audited('identity.created')).toEqual([`identity:${id}`])
 })
 
-test.each<[string, Record<string, string>]>([
-  ['email', { email: 'no address' }],
-  ['email', { email: 'taken@example.com' }],
-  ['password', { password: 'x'.repeat(10_000) }],
-  ['metadata', { metadata: '[<script>]' }],
-  ['metadata', { metadata: '[]' }],
-  ['metadata', { metadata: '{"n": 12345678901234567890}' }],
-  ['metadata', { metadata: '{"__proto__": 1}' }],
-])('A new user is refused with an error beside %s', async (name, fields) => {
-  const acme = await app.newTenant()
-  await newUser(acme, 'taken')
-  const typed = { email: 'a@example.com', ...fields }
-  const { status, wrong } = (await acme.owner.send(`${PAGE}/new`, typed)).says(
-    `value="${typed.email}"`,
-  )
-  expect([status, wrong]).toEqual([422, [name]])
-  expect((await acme.gate.get('/v1/gate/identities')).body.data).toHaveLength(1)
-})
-
 test('A user has a page with sign-in methods, sessions and history, the latest first', async () => {
   const { id: tenantId, owner, as, ada, path } = await withAda()
   app.clock.jump(1000)
@@ -121,15 +86,14 @@ test('A user has a page with sign-in methods, sessions and history, the latest f
   expect(history).toContain('203.0.113.7')
 })
 
-test('A user is signed out of one session or of all', async () => {
-  const { member, ada, path, object, ...acme } = await withAda()
+test('A user is signed out of one session or of all, and loses a password or a linked account', async () => {
+  const { member, ada, path, object, stored, ...acme } = await withAda()
   const { id: tenantId } = acme
   const bob = await newUser(acme, 'bob')
   const [first, second] = [await signIn(tenantId, ada.id), await signIn(tenantId, ada.id)]
   const ofBob = await signIn(tenantId, bob.id)
   const alive = () => [first, second, ofBob].map((id) => isSignedIn(tenantId, id))
-  const one = await member.send(`${path}/sessions/${first}/revoke`)
-  ;(await member.follow(one)).says('Session ended.')
+  await member.send(`${path}/sessions/${first}/revoke`)
   expect(alive()).toEqual([false, true, true])
   expect((await member.send(`${path}/sessions/${ofBob}/revoke`)).status).toBe(404)
   const all = await member.send(`${path}/sessions/revoke-all`)
@@ -137,21 +101,16 @@ test('A user is signed out of one session or of all', async () => {
   expect(alive()).toEqual([false, false, true])
   expect(member.audited('session.revoked')).toEqual([`session:${first}`])
   expect(member.audited('sessions.revoked')).toEqual([object])
-})
 
-test('A user loses a password or a linked account', async () => {
-  const { member, ada, path, id: tenantId, stored, object } = await withAda()
   const link = app.db.client.query('INSERT INTO gate_social_links VALUES (?, ?, ?, ?, NULL, 1, 1)')
-  link.run(tenantId, 'github', `${ada.id}-1`, ada.id)
-  link.run(tenantId, 'google', `${ada.id}-2`, ada.id)
-  await member.sees(path, 'GitHub', `${ada.id}-1`)
+  for (const provider of ['github', 'google']) link.run(tenantId, provider, ada.id, ada.id)
+  await member.sees(path, 'GitHub')
   await member.send(`${path}/accounts/github/remove`)
-  expect((await stored()).credentials.oidc.identifiers).toEqual([`google:${ada.id}-2`])
+  expect((await stored()).credentials.oidc.identifiers).toEqual([`google:${ada.id}`])
   await member.send(`${path}/accounts/google/remove`)
   await member.send(`${path}/credentials/password/remove`)
   expect((await stored()).credentials).toEqual({})
   expect(member.audited('identity.credential_removed')).toEqual([object, object, object])
-  await member.sees(path, 'No sign-in methods yet')
   expect((await member.send(`${path}/credentials/none/remove`)).status).toBe(400)
   expect((await member.send(`${path}/accounts/toString/remove`)).status).toBe(404)
 })
@@ -160,7 +119,7 @@ test('A user is deactivated with all sessions, activated, and deleted by owners'
   const { owner, member, ada, path, id: tenantId, stored, object } = await withAda()
   const session = await signIn(tenantId, ada.id)
   const inactive = await member.press(path, 'Deactivate user')
-  inactive.says('Inactive. This user can').omits('Send recovery email', 'Delete user')
+  inactive.says('Inactive. This user can').omits('Send recovery email')
   expect((await member.send(`${path}/recover`)).status).toBe(400)
   await member.press(path, 'Activate user')
   expect([(await stored()).state, isSignedIn(tenantId, session)]).toEqual(['active', false])
@@ -184,28 +143,25 @@ test('Metadata is saved unless it is wrong or has changed since the page was ope
   expect(member.audited('identity.updated')).toEqual([object])
 })
 
-test('An email for recovery has a code that works once and ends all sessions', async () => {
-  const { member, gate, ada, path, id: tenantId, object } = await withAda()
-  const session = await signIn(tenantId, ada.id)
+test('An email for recovery has a code that ends all sessions; one for verification is sent until it is verified', async () => {
+  const { member, gate, ada, path, object, ...acme } = await withAda()
+  const session = await signIn(acme.id, ada.id)
   const page = await member.press(path, 'Send recovery email')
   expect(member.audited('identity.recovery_sent')).toEqual([object])
   const [link = ''] = /^https?:\S+$/m.exec(mailTo(app, 'ada@example.com')) ?? []
   page.omits(link)
   const { flow, code } = Object.fromEntries(new URL(link).searchParams)
-  const submit = async () =>
-    (await gate.post(`/v1/gate/auth/recovery/submit?flow=${flow}`, { method: 'code', code })).status
-  expect([await submit(), (await submit()) === 200]).toEqual([200, false])
-  expect(isSignedIn(tenantId, session)).toBe(false)
-})
+  const submitted = { method: 'code', code }
+  const { status } = await gate.post(`/v1/gate/auth/recovery/submit?flow=${flow}`, submitted)
+  expect([status, isSignedIn(acme.id, session)]).toEqual([200, false])
 
-test('An email for verification is offered until the address is verified', async () => {
-  const { member, path, object, ...acme } = await withAda()
-  await member.press(path, 'Send verification email')
-  expect(member.audited('verification.sent')).toEqual([object])
   const verified = [{ value: 'bob@example.com', verified: true }]
-  const bob = `${PAGE}/${(await newUser(acme, 'bob', { verifiable_addresses: verified })).id}`
-  ;(await member.open(bob)).omits('Send verification email')
-  expect((await member.send(`${bob}/verify`)).status).toBe(400)
+  const bob = await newUser({ gate }, 'bob', { verifiable_addresses: verified })
+  const cy = `${PAGE}/${(await newUser({ gate }, 'cy')).id}`
+  await member.press(cy, 'Send verification email')
+  expect(member.audited('verification.sent')).toHaveLength(1)
+  ;(await member.open(`${PAGE}/${bob.id}`)).omits('Send verification email')
+  expect((await member.send(`${PAGE}/${bob.id}/verify`)).status).toBe(400)
 })
 
 test('Emails are limited for one address, and to 100 an hour for the operators of a tenant', async () => {
@@ -218,7 +174,6 @@ test('Emails are limited for one address, and to 100 an hour for the operators o
   for (let n = 0; n < 12; n++) results.push(await send())
   const sent = results.filter((result) => result === 'held').length
   expect([results[0], results.at(-1), mails() - before]).toEqual(['held', 'limited', sent])
-  await member.sees(`${path}?done=identities-verify.limited`, 'too many emails')
   const newPath = async (n: number) => `${PAGE}/${(await newUser(acme, `person-${n}`)).id}`
   for (let n = sent; n < 100; n++) expect(await send(member, await newPath(n))).toBe('held')
   const late = await newPath(100)

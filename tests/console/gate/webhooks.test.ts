@@ -26,53 +26,34 @@ async function newTenant() {
   return { ...acme, member: await acme.as('member'), webhook, signUp, stored }
 }
 
-test('The list has states and the last deliveries, 25 on a page', async () => {
+test('The list has states and the last deliveries', async () => {
   const { owner, webhook, signUp, target } = await newTenant()
-  await owner.sees(PAGE, 'No webhooks yet')
-  const ids = [await webhook()]
+  const active = await webhook()
   await signUp()
   const page = await owner.sees(PAGE, target.url.replace('http://', ''), '1 active, no failures')
   page.says('Delivered', '100% of 1 attempt delivered in the last 24 hours')
-  for (let n = 0; n < 26; n++) ids.unshift(await webhook(`https://h${n}.example/hook`))
-  const first = await owner.open(PAGE)
-  const second = await owner.open(first.next)
-  expect([first.rows, second.rows]).toEqual([ids.slice(0, 25), ids.slice(25)])
-  expect((await owner.open(second.prev)).rows).toEqual(first.rows)
-  await owner.send(`${PAGE}/${ids[0]}/pause`)
-  expect((await owner.open(`${PAGE}?state=active`)).rows).toEqual(ids.slice(1, 26))
-  expect((await owner.open(`${PAGE}?state=paused`)).rows).toEqual(ids.slice(0, 1))
+  const paused = await webhook('https://b.example/hook')
+  await owner.send(`${PAGE}/${paused}/pause`)
+  expect((await owner.open(`${PAGE}?state=active`)).rows).toEqual([active])
+  expect((await owner.open(`${PAGE}?state=paused`)).rows).toEqual([paused])
 })
 
-test('A new webhook shows its secret once', async () => {
+test('A webhook shows its secret once, when it is new and when it gets another', async () => {
   const { member, stored } = await newTenant()
   const url = 'https://a.example/hook'
-  const { status, html } = await member.send(`${PAGE}/new`, form(url, BOTH))
-  const [secret = ''] = /whsec_[\w+/]+=*/.exec(html) ?? []
-  expect([status, secret.length > 20]).toEqual([200, true])
+  const created = (await member.send(`${PAGE}/new`, form(url, BOTH))).says('whsec_')
   const [{ id, ...webhook }] = await stored()
-  expect(webhook).toMatchObject({ url, events: BOTH })
-  ;(await member.open(`${PAGE}/${id}`)).omits(secret)
+  expect([created.status, webhook]).toMatchObject([200, { url, events: BOTH }])
   expect(member.audited('endpoint.created')).toEqual([`endpoint:${id}`])
-})
-
-test.each([
-  ['url', 'nonsense', BOTH],
-  ['url', '', BOTH],
-  ['url', `https://a.example/${'x'.repeat(10_000)}`, BOTH],
-  ['events', 'https://a.example/hook', []],
-  ['events', 'https://a.example/hook', ['<script>alert(1)</script>']],
-])('A new webhook is refused with an error beside %s', async (name, url, events) => {
-  const { member, stored } = await newTenant()
-  const { status, wrong, html } = (await member.send(`${PAGE}/new`, form(url, events))).says(
-    url.slice(-100),
-  )
-  expect([status, wrong, await stored()]).toEqual([422, [name], []])
-  const selected = html.match(/name="events\[\]" value="[\w.]+" checked/g) ?? []
-  expect(selected).toHaveLength(name === 'url' ? 2 : 0)
+  const path = `${PAGE}/${id}`
+  ;(await member.press(path, 'Rotate secret', { grace: 'day' })).says('whsec_')
+  ;(await member.open(path)).omits('whsec_')
+  expect((await member.send(`${path}/rotate`, { grace: 'ever' })).status).toBe(400)
+  expect(member.audited('endpoint.secret_rotated')).toEqual([`endpoint:${id}`])
 })
 
 test('A webhook is changed, paused and resumed by members, and deleted by owners', async () => {
-  const { owner, member, as, webhook, stored } = await newTenant()
+  const { owner, member, webhook, stored } = await newTenant()
   const id = await webhook()
   const path = `${PAGE}/${id}`
   const url = 'https://b.example/hook'
@@ -80,9 +61,8 @@ test('A webhook is changed, paused and resumed by members, and deleted by owners
   expect(changed.location).toEndWith(`${path}?done=webhooks`)
   expect(await stored()).toMatchObject([{ url, events: ['identity.login'] }])
   expect(member.audited('endpoint.updated')).toHaveLength(1)
-  const refused = await member.send(path, form('nonsense', ['identity.login']))
-  expect([refused.status, refused.wrong]).toEqual([422, ['url']])
-  ;(await (await as('viewer')).open(path)).omits('Danger zone')
+  const refused = await member.send(path, form('nonsense', BOTH))
+  expect(refused.html.match(/name="events\[\]" value="[\w.]+" checked/g)).toHaveLength(2)
   const paused = await member.press(path, 'Pause webhook')
   paused.says('Paused. Deliveries are held.')
   await member.press(path, 'Resume webhook', { held: 'drain' })
@@ -90,16 +70,6 @@ test('A webhook is changed, paused and resumed by members, and deleted by owners
   await owner.press(path, 'Delete webhook')
   expect((await owner.open(path)).status).toBe(404)
   expect(owner.audited('endpoint.deleted')).toEqual([`endpoint:${id}`])
-})
-
-test('A webhook gets a new secret, shown once', async () => {
-  const { member, webhook } = await newTenant()
-  const id = await webhook()
-  const path = `${PAGE}/${id}`
-  ;(await member.press(path, 'Rotate secret', { grace: 'day' })).says('whsec_')
-  ;(await member.open(path)).omits('whsec_')
-  expect((await member.send(`${path}/rotate`, { grace: 'ever' })).status).toBe(400)
-  expect(member.audited('endpoint.secret_rotated')).toEqual([`endpoint:${id}`])
 })
 
 test('A webhook is tested, and shows the response as text', async () => {

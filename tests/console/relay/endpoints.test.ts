@@ -3,8 +3,6 @@ import { HOUR, useConsole } from '../fixture.ts'
 
 const PAGE = '/endpoints'
 const FIELDS = { url: 'https://hooks.shop.example/in', format: 'standard' }
-/** The longest description, in letters of two code units each. */
-const LONGEST = '😀'.repeat(500)
 
 const app = await useConsole()
 
@@ -12,7 +10,6 @@ const secretIn = (html: string) => /whsec_[\w+/=]{30,}/.exec(html)?.[0] ?? 'no s
 
 test('The list summarizes the states, and finds endpoints by state, text and id', async () => {
   const { owner, endpoint, message, target } = await app.newTenant()
-  await owner.sees(PAGE, 'No endpoints yet', '/v1/relay/endpoints')
   target.fails(500, '/bad')
   const good = await endpoint()
   const failing = await endpoint({ url: new URL('/bad', target.url).href })
@@ -27,7 +24,6 @@ test('The list summarizes the states, and finds endpoints by state, text and id'
     ['state=unknown', [failing, paused, good]],
     ['q=stAging', [paused]],
     [`q=${good}`, [good]],
-    ['q=nowhere', []],
   ])
     expect([query, (await owner.open(`${PAGE}?${query}`)).rows]).toEqual([query, found])
   await owner.press(`${PAGE}/${good}`, 'Pause endpoint')
@@ -37,7 +33,7 @@ test('The list summarizes the states, and finds endpoints by state, text and id'
   expect((await owner.open(PAGE)).rows).toContain(good)
 })
 
-test('The list finds endpoints by event type and channel, and has 25 on a page', async () => {
+test('The list finds endpoints by event type and channel', async () => {
   const { owner, endpoint, message } = await app.newTenant()
   const all = await endpoint()
   const orders = await endpoint({ event_types: ['order.*'], channels: ['eu'] })
@@ -53,15 +49,6 @@ test('The list finds endpoints by event type and channel, and has 25 on a page',
     expect([query, (await owner.open(`${PAGE}?${query}`)).rows]).toEqual([query, found])
   for (const choice of ['order.paid', 'eu', 'us'])
     await owner.sees(PAGE, `<option value="${choice}">`)
-  const ids = [all]
-  for (let n = 0; n < 26; n++) ids.unshift(await endpoint({ description: 'many' }))
-  const first = await owner.open(`${PAGE}?q=many`)
-  const second = await owner.open(first.next)
-  expect([first.rows, second.rows]).toEqual([ids.slice(0, 25), ids.slice(25, 26)])
-  expect([first.next, second.prev]).toEqual([
-    expect.stringContaining('q=many'),
-    expect.stringMatching(/\?q=many$/),
-  ])
 })
 
 test('A new endpoint has what was typed, and shows its secret once', async () => {
@@ -69,7 +56,7 @@ test('A new endpoint has what was typed, and shows its secret once', async () =>
   await owner.sees(`${PAGE}/new?event_types=order.paid`, '>order.paid</textarea>')
   const created = await owner.press(`${PAGE}/new`, 'Create endpoint', {
     ...FIELDS,
-    description: LONGEST,
+    description: 'Shop',
     event_types: 'order.*, user.created\ninvoice.paid',
     channels: 'eu',
     headers: 'X-Team: orders\nAuthorization: Bearer abc',
@@ -79,33 +66,17 @@ test('A new endpoint has what was typed, and shows its secret once', async () =>
   const { data } = (await relay.get('/v1/relay/endpoints')).body
   const event_types = ['order.*', 'user.created', 'invoice.paid']
   const headers = { 'X-Team': 'orders', Authorization: '********' }
-  const typed = { url: FIELDS.url, description: LONGEST, event_types, channels: ['eu'], headers }
+  const typed = { url: FIELDS.url, description: 'Shop', event_types, channels: ['eu'], headers }
   expect(data).toMatchObject([typed])
   ;(await owner.open(`${PAGE}/${data[0].id}`)).omits(secret, 'Bearer abc')
   expect(owner.audited('endpoint.created')).toEqual([`endpoint:${data[0].id}`])
 })
 
-test.each([
-  ['url', ''],
-  ['url', 'ftp://example.com'],
-  ['description', `${LONGEST}x`],
-  ['event_types', 'no such!type'],
-  ['event_types', Array.from({ length: 101 }, (_, n) => `t${n}`).join(',')],
-  ['channels', 'a b c d e f g h i j k'],
-  ['headers', 'without a colon'],
-  ['headers', 'X-A: 1\nx-a: 2'],
-  ['format', 'xml'],
-  ['secret', 'whsec_short'],
-])('A new endpoint is refused with an error beside %s', async (name, value) => {
-  const { owner, relay } = await app.newTenant()
-  const page = await owner.send(`${PAGE}/new`, { ...FIELDS, description: 'kept', [name]: value })
-  expect([page.status, page.wrong]).toEqual([422, [name]])
-  page.says(name === 'description' ? FIELDS.url : 'value="kept"').omits('whsec_short')
-  expect((await relay.get('/v1/relay/endpoints')).body.data).toEqual([])
-})
-
-test('An endpoint is changed by a form that starts with its values', async () => {
-  const { owner, endpoint, relay } = await app.newTenant()
+test('An endpoint is found in its environment, and changed by a form that starts with its values', async () => {
+  const { owner, endpoint, relay, clientOf } = await app.newTenant()
+  const inTest = `${PAGE}/${await endpoint({}, await clientOf('relay', 'test'))}`
+  expect((await owner.open(inTest)).status).toBe(404)
+  expect((await owner.in('test').open(inTest)).status).toBe(200)
   const id = await endpoint({ headers: { Authorization: 'Bearer abc' }, channels: ['eu'] })
   const path = `${PAGE}/${id}`
   await owner.sees(`${path}/edit`, 'Authorization: ********')
@@ -115,22 +86,6 @@ test('An endpoint is changed by a form that starts with its values', async () =>
   const changed = { url: FIELDS.url, description: 'Shop', channels: [], event_types: null }
   expect(body).toMatchObject(changed)
   expect(owner.audited('endpoint.updated')).toEqual([`endpoint:${id}`])
-  const refused = await owner.send(`${path}/edit`, { ...fields, url: 'nowhere' })
-  expect([refused.status, refused.says('value="nowhere"').wrong]).toEqual([422, ['url']])
-})
-
-test('An endpoint says since when it fails, until it works again', async () => {
-  const { owner, endpoint, message, deliveryOf, target } = await app.newTenant()
-  target.fails(500)
-  const path = `${PAGE}/${await endpoint()}`
-  const delivery = await deliveryOf(await message())
-  const { text, links } = await owner.open(path)
-  expect(text).toMatch(/Failing since \d\d:\d\d UTC: 1 failed attempt in a row\./)
-  expect(text).toMatch(/Last attempt .*Response: status 500/)
-  expect(links).toContain(`/deliveries/${delivery}`)
-  target.fails(200)
-  await app.clock.advance(5000)
-  ;(await owner.open(path)).omits('Last attempt')
 })
 
 test('An endpoint is paused, resumed with or without the held deliveries, and deleted', async () => {
@@ -201,30 +156,4 @@ test('A replay counts messages first, and sends them once confirmed', async () =
   await app.clock.advance(3000)
   ;(await owner.follow(sent)).says('All sent3 of 3').omits('hx-trigger="every 2s"')
   ;(await owner.open(`${PAGE}/${id}?replayed=none`)).omits('replay-progress')
-
-  for (const [name, value] of [
-    ['since', 'yesterday'],
-    ['since', '2027-01-01T00:00:00Z'],
-    ['until', '2020-01-01T00:00:00Z'],
-    ['which', 'some'],
-    ['per_second', '0'],
-  ] as const) {
-    const wrong = { since: '2026-03-01T00:00:00Z', [name]: value }
-    const counted = await owner.open(`${path}?${new URLSearchParams(wrong)}`)
-    const refused = await owner.send(path, wrong)
-    for (const page of [counted, refused]) expect([page.status, page.wrong]).toEqual([422, [name]])
-  }
-})
-
-test('An endpoint has the actions of the role, in its environment', async () => {
-  const acme = await app.newTenant()
-  const path = `${PAGE}/${await acme.endpoint()}`
-  const [viewer, member] = [await acme.as('viewer'), await acme.as('member')]
-  ;(await viewer.open(path)).omits(`${path}/pause`)
-  ;(await viewer.open(PAGE)).omits('Create endpoint')
-  ;(await member.sees(path, `${path}/pause`)).omits(`${path}/delete`)
-  await acme.owner.sees(path, `${path}/delete`)
-  const inTest = `${PAGE}/${await acme.endpoint({}, await acme.clientOf('relay', 'test'))}`
-  expect((await acme.owner.open(inTest)).status).toBe(404)
-  expect((await acme.owner.in('test').open(inTest)).status).toBe(200)
 })

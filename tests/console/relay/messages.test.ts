@@ -2,27 +2,10 @@ import { expect, test } from 'bun:test'
 import { useConsole } from '../fixture.ts'
 
 const PAGE = '/messages'
+const EVENT_TYPES = '/event-types'
 const FIELDS = { event_type: 'order.paid', payload: '{"order": 42}' }
 
 const app = await useConsole()
-
-test('The list has the newest first, filters by type, and has 50 on a page', async () => {
-  const { owner, message, as } = await app.newTenant()
-  await owner.sees(PAGE, 'No messages yet', '/v1/relay/messages')
-  ;(await (await as('viewer')).open(PAGE)).omits('Send message')
-  const sent = await message({ event_type: 'order.sent' })
-  const ids: string[] = []
-  for (let n = 0; n < 51; n++) ids.unshift(await message())
-  const rowsAt = async (query: string) => (await owner.open(PAGE + query)).rows
-  for (const query of ['', '?event_type=']) expect(await rowsAt(query)).toEqual(ids.slice(0, 50))
-  expect(await rowsAt('?event_type=order.sent')).toEqual([sent])
-  const first = await owner.open(`${PAGE}?event_type=order.paid`)
-  const second = await owner.open(first.next)
-  expect(second.rows).toEqual(ids.slice(50))
-  expect(second.prev).toEndWith(`${PAGE}?event_type=order.paid`)
-  await owner.sees(`${PAGE}?event_type=no.such`, 'No messages of this type')
-  expect((await owner.open(`${PAGE}?cursor=made-up`)).status).toBe(400)
-})
 
 test('A new message is sent byte for byte, by the operator', async () => {
   const { owner, endpoint, target } = await app.newTenant()
@@ -48,23 +31,6 @@ test('Messages of the test environment are not delivered, and not found in the o
   expect((await owner.in('test').open(path)).status).toBe(200)
 })
 
-test.each([
-  ['event_type', 'no such!type'],
-  ['event_type', ''],
-  ['payload', '{"order": '],
-  ['payload', '[1]'],
-  ['payload', ''],
-  ['payload', `{"a":${'['.repeat(70)}${']'.repeat(70)}}`],
-  ['channels', 'not/one'],
-  ['channels', 'a b c d e f g h i j k'],
-])('A new message is refused with an error beside %s', async (name, value) => {
-  const { owner, relay } = await app.newTenant()
-  const page = await owner.send(`${PAGE}/new`, { ...FIELDS, [name]: value })
-  expect([page.status, page.wrong]).toEqual([422, [name]])
-  if (name !== 'payload') page.says('{"order": 42}')
-  expect((await relay.get('/v1/relay/messages')).body.data).toEqual([])
-})
-
 test('A message says to which endpoints it was delivered, failures first, and why not to others', async () => {
   const { owner, endpoint, message, deliveryOf, target } = await app.newTenant()
   target.fails(500, '/bad')
@@ -86,9 +52,42 @@ test('A message says to which endpoints it was delivered, failures first, and wh
   expect((await owner.open(`${path}?stage=failed`)).rows).toEqual([])
   const others = first.links.find((link) => link.includes('others=')) ?? ''
   const rest = await owner.open(others.split('#')[0] ?? '')
-  expect(/<details[^>]*id="others"[^>]*>/.exec(rest.html)?.[0]).toContain(' open')
+  expect(rest.html).toMatch(/<details[^>]* open [^>]*id="others"/)
   expect(rest.html.match(/The endpoint was subscribed to user/g)).toHaveLength(1)
   expect([...first.links, ...rest.links]).toContain(`/endpoints/${other}`)
   for (const name of ['cursor', 'others'])
     expect((await owner.open(`${path}?${name}=made-up`)).status).toBe(400)
+})
+
+test('Event types say when they were first and last seen, how often, and what changed', async () => {
+  const { owner, message } = await app.newTenant()
+  await message()
+  await app.clock.advance(90_000)
+  await message()
+  await message({ payload: { order: 'forty-two' } })
+  const list = await owner.sees(EVENT_TYPES, '1 event type, 1 with breaking changes')
+  expect(list.text).toMatch(
+    /order\.paid Breaking change Messages 3 messages of order\.paid First seen 1 min ago .* Last seen now/,
+  )
+  const path = `${EVENT_TYPES}/order.paid`
+  const one = await owner.sees(path, '3 messages, last received now', 'Payload changes')
+  const links = ['/messages?event_type=order.paid', '/endpoints?type=order.paid']
+  for (const page of [list, one]) expect(page.links).toEqual(expect.arrayContaining(links))
+  expect(one.says('JSON Schema').links).toContain('/endpoints/new?event_types=order.paid')
+  expect((await owner.in('test').open(path)).status).toBe(404)
+})
+
+test('Event types are listed page by page and found by the start of their names', async () => {
+  const { owner, message } = await app.newTenant()
+  for (let n = 0; n < 49; n++) await message({ event_type: `type.n${100 + n}` })
+  for (const type of ['order.paid', 'order', 'user.order']) await message({ event_type: type })
+  const namesAt = async (path: string) => {
+    const links = (await owner.open(path)).html.matchAll(/class="rowlink" href="[^"]*\/([^"]+)"/g)
+    return [...links].map(([, name]) => name)
+  }
+  const { next } = await owner.open(EVENT_TYPES)
+  expect((await namesAt(EVENT_TYPES)).length).toBe(50)
+  expect(await namesAt(next)).toEqual(['type.n148', 'user.order'])
+  expect(await namesAt(`${EVENT_TYPES}?q=order`)).toEqual(['order', 'order.paid'])
+  expect(await namesAt(`${EVENT_TYPES}?q=order.`)).toEqual(['order.paid'])
 })

@@ -4,7 +4,6 @@ export type Chance = ReturnType<typeof createChance>
 export function createChance(seed = 7) {
   let state = seed
 
-  /** From 0 up to 1. */
   function roll(): number {
     state = (state + 0x6d2b79f5) | 0
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state)

@@ -1,6 +1,5 @@
 export type Name = [first: string, last: string]
 
-/** The customers of the shop. */
 export const CUSTOMERS =
   `Mira Lindqvist, Tomás Herrera, Aiko Tanaka, Jonas Weber, Priya Raman, Leila Haddad,
   Oskar Nowak, Grace Mensah, Élodie Marchand, Samir Chowdhury, Hanna Virtanen, Mateo Silva, Niamh Byrne,
@@ -33,6 +32,5 @@ export const DEVICES = [
   device('203.0.113.180', 'X11; Linux x86_64; rv:132.0', 'Gecko/20100101 Firefox/132.0'),
 ]
 
-/** In plain letters. */
 export const emailOf = ([first, last]: Name): string =>
   `${first}.${last}@example.com`.toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '')

@@ -16,7 +16,6 @@ const ACTOR = { kind: 'cli', source: 'demo' } as const
 /** Providers that the configuration has an account at. */
 export const OFFERED = ['google', 'github', 'microsoft'] as const
 
-/** The id of what was created. */
 function created({ status, body }: { status: number; body: { id: string } }): string {
   if (status !== 201) throw new Error(`answered ${status}: ${JSON.stringify(body)}`)
   return body.id

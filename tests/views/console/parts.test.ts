@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { h } from 'preact'
 import { render } from 'preact-render-to-string'
-import { diffOf } from '../../../src/console/pages/webhooks/line-diff.ts'
+import { type DiffLine, diffOf } from '../../../src/console/pages/webhooks/line-diff.ts'
 import { Sparkline } from '../../../views/console/charts/sparkline.tsx'
 import { curlCommand } from '../../../views/console/curl-block.tsx'
 import { Labelled } from '../../../views/console/form/labelled.tsx'
@@ -96,7 +96,6 @@ const LAST = 40
 const FIRST = '/list?state=failing'
 const hrefOf = (position: ListPosition) => url('', '/list', { state: 'failing', ...position })
 
-/** The links on a page of a list, whose cursor is its number. */
 function linksOn(href: string) {
   const position = positionIn(new URL(href, 'http://localhost').searchParams)
   const at = Number(position.cursor ?? 0)
@@ -123,4 +122,27 @@ test('A list leads to its end, back page by page for twenty pages, and to the fi
   const back = linksOn(follow(last, 'newerHref', 19))
   expect(back).toMatchObject({ at: LAST - 19, newestHref: FIRST })
   expect(back.newerHref).toBeUndefined()
+})
+
+const SIGNS: Record<DiffLine['kind'], string> = { same: ' ', gone: '-', new: '+', 'left out': '~' }
+const A_TO_G = 'a\nb\nc\nd\ne\nf\ng'
+
+test.each([
+  [A_TO_G, 'a\nb\nc\nd\nX\nf\ng', ['~…', ' c', ' d', '-e', '+X', ' f', ' g']],
+  [A_TO_G, A_TO_G.replace('d\n', ''), ['~…', ' b', ' c', '-d', ' e', ' f', '~…']],
+  [A_TO_G, `${A_TO_G}\nh`, ['~…', ' f', ' g', '+h']],
+  ['a\nb\nc', 'b\nX\nc\na', ['-a', ' b', '+X', ' c', '+a']],
+  ['', 'a', ['-', '+a']],
+  ['a', '', ['-a', '+']],
+  ['a\nb', 'a\nb', ['~…']],
+  ['{"a":1}', '{ "a": 1 }', ['~…']],
+  ['{"a":1}', '{"a":2}', [' {', '-  "a": 1', '+  "a": 2', ' }']],
+])('%j and %j differ in %j', (before, after, lines) => {
+  expect(diffOf(before, after).map(({ kind, text }) => SIGNS[kind] + text)).toEqual(lines)
+})
+
+test('A long difference is cut at 81 lines', () => {
+  const lines = (prefix: string) => Array.from({ length: 20_000 }, (_, n) => prefix + n).join('\n')
+  const cut = diffOf(lines('a'), lines('b'))
+  expect([cut.length, cut.at(-1)?.kind]).toEqual([81, 'left out'])
 })

@@ -1,0 +1,180 @@
+import { expect, test } from 'bun:test'
+import { newOperator } from '../support/operator.ts'
+import { pagesOf, UNKNOWN_ID, useConsole, written } from './fixture.ts'
+import { addOneOfEach, environmentOf, pagesIn, pathOf, routesIn } from './one-of-each.ts'
+
+const TENANT = ['owner', 'member', 'viewer'] as const
+const SIGNED_IN = [...TENANT, 'installation', 'nowhere'] as const
+const ALL = [...SIGNED_IN, 'stranger'] as const
+type Who = (typeof ALL)[number]
+
+/** Who may use a route; the first rule that matches counts. */
+const RULES: [RegExp, readonly Who[]][] = [
+  // Exceptions to the rules below.
+  [/^(GET|POST) \/console\/welcome$/, ['owner']],
+  [/^GET \/console\/endpoints\/:id\/replay$/, ['owner', 'member']],
+  [/^POST \/console\/identities\/:id\/(credentials|accounts)\/:part\/remove$/, ['owner', 'member']],
+  // Before sign-in, or with a secret address.
+  [/^(GET|POST) \/setup\//, ALL],
+  [/^(GET|POST) \/console\/(login|enter|link|invitation)\b/, ALL],
+  // Signed in, whatever the tenant.
+  [/^GET \/console(\/(find|joined))?$/, SIGNED_IN],
+  [/^(GET|POST) \/console\/account\b|^POST \/console\/(theme|environment|sign-out)$/, SIGNED_IN],
+  [/ \/console\/admin\//, ['installation']],
+  [/ \/console\/(keys\b|first-key$)|^POST \/console\/first-job$/, ['owner']],
+  [/^POST \/console\/team\/leave$/, TENANT],
+  [/^POST \/console\/team\b|^GET \/console\/team\/invite$/, ['owner']],
+  [/^POST \/console\/(usage\/cap|settings)\b/, ['owner']],
+  [/^POST .*\/(delete|remove)$/, ['owner']],
+  [/^POST \/console\/delayed\/:id\/cancel$/, ['owner']],
+  [/^GET .*\/(new|edit)$/, ['owner', 'member']],
+  [/^POST /, ['owner', 'member']],
+  [/^GET \/console\//, TENANT],
+]
+
+const app = await useConsole()
+const acme = await app.newTenant()
+const parameters = await addOneOfEach(app, acme)
+
+/** Who may switch to a tenant depends on the tenant: sign-up.test.ts. */
+const BY_TENANT = /\/console\/(switch|resubmit)$/
+/** Ways out come last, because nobody is signed in after them. */
+const WAYS_OUT = ['/account/end-others', '/team/leave', '/sign-out']
+const exitOf = ({ path }: { path: string }) => WAYS_OUT.indexOf(path.replace('/console', ''))
+const routes = ['GET', 'POST']
+  .flatMap((method) => routesIn(app, method).map((path) => ({ method, path })))
+  .filter(({ path }) => !BY_TENANT.test(path))
+  .toSorted((one, other) => exitOf(one) - exitOf(other))
+const names = routes.map(({ method, path }) => `${method} ${path}`)
+const PATTERNS = names.map(
+  (name) => [name, new RegExp(`^${name.replaceAll(/:\w+/g, '[^/]+')}$`)] as const,
+)
+const allowedOn = (route: string) => RULES.find(([pattern]) => pattern.test(route))?.[1] ?? []
+
+test('Every route has a rule', () => {
+  expect(routes.length).toBeGreaterThan(100)
+  expect(names.filter((name) => allowedOn(name).length === 0)).toEqual([])
+})
+
+async function sessionOf(who: Who) {
+  if (who === 'stranger') return undefined
+  if (who === 'installation') return (await newOperator(app, { isAdmin: true })).signIn()
+  return (await newOperator(app, who === 'nowhere' ? {} : { roles: { [acme.id]: who } })).signIn()
+}
+
+test.each(ALL)('A request of %s is accepted exactly where a rule allows it', async (who) => {
+  const { open, send } = pagesOf(app, (await sessionOf(who))?.cookie)
+  const wrong: string[] = []
+  for (const { method, path } of routes) {
+    const request = method === 'POST' ? send : open
+    const { status, location } = await request(path.replaceAll(/:\w+/g, UNKNOWN_ID))
+    const mustSignIn = status === 303 && location?.includes('/console/login?')
+    const isAccepted = status !== 401 && status !== 403 && !mustSignIn
+    const isAllowed = allowedOn(`${method} ${path}`).includes(who)
+    if (isAccepted !== isAllowed) wrong.push(`${method} ${path}: ${status}`)
+  }
+  expect(wrong).toEqual([])
+})
+
+test('Admins open pages of the installation only after switching to it', async () => {
+  const { open, actIn } = await app.signIn({ isAdmin: true, roles: { [acme.id]: 'owner' } })
+  await actIn(acme.id)
+  for (const path of routesIn(app, 'GET').filter((path) => path.startsWith('/console/admin/'))) {
+    const { status, text } = await open(path.replaceAll(/:\w+/g, UNKNOWN_ID))
+    const words = 'switch to the installation to open its pages'
+    expect([path, status, text.toLowerCase().includes(words)]).toEqual([path, 403, true])
+  }
+})
+
+function routesOn(html: string): string[] {
+  const links = [...html.matchAll(/<\w+ [^>]*>/g)].flatMap(([tag]) =>
+    [...tag.matchAll(/ (action|hx-\w+|href)="(\/console[^"?#]*)/g)].map(([, name, path = '']) => {
+      const isPost = name === 'hx-post' || (name === 'action' && tag.includes('method="post"'))
+      return `${isPost ? 'POST' : 'GET'} ${path}`
+    }),
+  )
+  const routeOf = (link: string) => PATTERNS.find(([, pattern]) => pattern.test(link))?.[0]
+  return links.map((link) => (names.includes(link) ? link : (routeOf(link) ?? link)))
+}
+
+test.each([
+  ['owner', 100],
+  ['member', 80],
+  ['viewer', 40],
+] as const)('Pages show a %s only what the role may do', async (role, atLeast) => {
+  const operator = await acme.as(role)
+  const shown = new Map<string, string>()
+  for (const page of pagesIn(app)) {
+    const { status, html } = await operator.in(environmentOf(page)).open(pathOf(page, parameters))
+    if (status === 200) for (const route of routesOn(html)) shown.set(route, page)
+  }
+  const isWrong = ([route]: [string, string]) =>
+    !BY_TENANT.test(route) && !allowedOn(route).includes(role)
+  expect([...shown].filter(isWrong)).toEqual([])
+  expect(shown.size).toBeGreaterThan(atLeast)
+})
+
+test('Everything of another tenant is unknown to every page, and changed by none', async () => {
+  const { owner: stranger } = await app.newTenant('Other')
+  // Names that every tenant can have, and what is of no tenant.
+  const others =
+    /^\/console\/(sign-in\/providers|bots|admin|account|link|invitation|live)\/|^(?!.*\/:)|^\/setup/
+  const wrong: string[] = []
+  for (const method of ['GET', 'POST'] as const)
+    for (const route of routesIn(app, method).filter((path) => !others.test(path))) {
+      const path = pathOf(route, parameters)
+      const { open, send } = stranger.in(environmentOf(route))
+      await open('/account')
+      const before = written(app)
+      const fields = { grace: 'day', held: 'drain', role: 'viewer', metadata: '{}' }
+      const { status } = await (method === 'GET' ? open(path) : send(path, fields))
+      if (![404, 422].includes(status) || written(app) !== before)
+        wrong.push(`${method} ${route}: ${status}`)
+      const own = acme.owner.in(environmentOf(route))
+      if (method === 'GET' && (await own.open(path)).status !== 200) wrong.push(`own ${route}`)
+    }
+  expect(wrong).toEqual([])
+})
+
+const SCRIPT = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
+const HOSTILE = `${SCRIPT}invoice\u202egpj.exe`
+const IS_MARKUP = /<script>alert|<img src=x/
+const SEARCHES = `jobs?q= delayed?q= identities?q= endpoints?q= endpoints?type= messages?event_type=
+  deliveries?endpoint= event-types?q= logins/users?q= team?role= policies?subject=
+  policies/decisions?subject= audit?action= audit?since= find?q= usage?month= admin/tenants?q=
+  admin/operators?q= admin/mail?q= admin/configuration?q=`
+  .split(/\s+/)
+  .map((path) => `/console/${path}${encodeURIComponent(HOSTILE)}`)
+
+test('Hostile text of tenants and users is text on every page', async () => {
+  const texts = { name: `${HOSTILE}${'x'.repeat(150)}`, type: 'order.paid', note: HOSTILE }
+  const acme = await app.newTenant(HOSTILE)
+  const headers = { 'x-evil': SCRIPT }
+  acme.target.answers(() => new Response(HOSTILE.repeat(50), { status: 500, headers }))
+  const parameters = await addOneOfEach(app, acme, texts)
+  await acme.message({ payload: { [HOSTILE]: 1 } })
+  const identity = parameters['/console/identities/'][0] as string
+  const traits = JSON.stringify({ email: acme.owner.email, display_name: HOSTILE })
+  const run = (sql: string, ...values: string[]) => app.db.client.query(sql).run(...values)
+  run('UPDATE gate_identities SET traits = ? WHERE id = ?', traits, acme.owner.id)
+  run('UPDATE passepartout_people SET first_name = ?1, last_name = ?1, username = ?1', HOSTILE)
+  run('UPDATE passepartout_attempts SET client_label = ?1, client_ip = ?1', HOSTILE)
+  const link = [acme.id, 'google', HOSTILE, identity]
+  run('INSERT INTO gate_social_links VALUES (?, ?, ?, ?, NULL, 1, 1)', ...link)
+  // A session shows the device only by known names.
+  run('UPDATE gate_sessions SET user_agent = ?', HOSTILE)
+  const admin = await app.newAdmin()
+  const wrong: string[] = []
+  let hostile = 0
+  for (const route of [...pagesIn(app), ...SEARCHES]) {
+    const by = route.startsWith('/console/admin') ? admin : acme.owner.in(environmentOf(route))
+    const { html } = await by.open(pathOf(route, parameters))
+    const shown = html
+      .replaceAll(/<(title|pre|code|textarea)\b[\s\S]*?<\/\1>/g, '')
+      .replaceAll(/="[^"]*"/g, '')
+    if (IS_MARKUP.test(html) || /\u202e/.test(shown)) wrong.push(route)
+    if (html.includes('&lt;script>alert(1)')) hostile++
+  }
+  expect(wrong).toEqual([])
+  expect(hostile).toBeGreaterThan(40)
+})
