@@ -8,11 +8,11 @@ import type { TestApp } from './app.ts'
 
 export interface NewOperator {
   email?: string
-  /** Whether the operator is an admin of the installation. */
+  /** Of the installation. */
   isAdmin?: boolean
-  /** Roles by tenant id. */
+  /** By tenant id. */
   roles?: Record<string, Role>
-  /** Whether the address is verified; true by default. */
+  /** True by default. */
   isVerified?: boolean
 }
 
@@ -23,28 +23,17 @@ let made = 0
 
 /** An operator of the console, inserted into the stores without sign-up, email or password. */
 export async function newOperator(app: TestApp, options: NewOperator = {}) {
-  const {
-    email = `operator-${++made}@example.com`,
-    isAdmin = false,
-    roles = {},
-    isVerified = true,
-  } = options
+  const { email = `operator-${++made}@example.com`, roles = {}, isVerified = true } = options
   const { db, clock, gate } = app
   const store = createOperatorStore(db)
   const people = createStore(db)
   await openSystemTenant({ db, clock })
   const { id } = await db.commit(() => {
     const identity = gate.people.add({
-      tenantId: SYSTEM_TENANT_ID,
-      schemaId: 'operator',
-      state: 'active',
-      traits: { email },
-      metadataPublic: {},
-      isVerified,
-      credential: undefined,
-      method: 'password',
+      ...{ tenantId: SYSTEM_TENANT_ID, schemaId: 'operator', state: 'active', traits: { email } },
+      ...{ metadataPublic: {}, isVerified, credential: undefined, method: 'password' },
     })
-    if (isAdmin) store.addAdmin(newcomer(identity), clock.now())
+    if (options.isAdmin) store.addAdmin(newcomer(identity), clock.now())
     for (const [tenantId, role] of Object.entries(roles))
       store.put(tenantId, newcomer(identity), role, clock.now())
     return identity
@@ -54,13 +43,10 @@ export async function newOperator(app: TestApp, options: NewOperator = {}) {
 
   /** A new session, opened with one factor. */
   async function signIn() {
+    const methods = [{ method: 'password' as const, aal: 'aal1' as const }]
+    const device = { ipAddress: null, userAgent: null }
     const { token, session } = await db.commit(() =>
-      gate.sessions.open(now(), {
-        assuranceLevel: 'aal1',
-        methods: [{ method: 'password', aal: 'aal1' }],
-        ipAddress: null,
-        userAgent: null,
-      }),
+      gate.sessions.open(now(), { assuranceLevel: 'aal1', methods, ...device }),
     )
     const cookie = `${SESSION_COOKIE}=${token}`
     return {
@@ -94,11 +80,7 @@ export async function newOperator(app: TestApp, options: NewOperator = {}) {
     })
 
   return {
-    id,
-    email,
-    signIn,
-    enrol,
-    showSecondFactor,
+    ...{ id, email, signIn, enrol, showSecondFactor },
     setRole: (tenantId: string, role: Role) =>
       db.commit(() => store.put(tenantId, newcomer({ id }), role, clock.now())),
     leave: (tenantId: string) => db.commit(() => store.remove(tenantId, id)),
@@ -117,11 +99,6 @@ export function sessionClient(app: Pick<TestApp, 'raw'>, cookie: string) {
       headers: { cookie, ...(body !== undefined && { 'content-type': 'application/json' }) },
       body: body === undefined ? undefined : JSON.stringify(body),
     })
-  return {
-    get: send('GET'),
-    post: send('POST'),
-    put: send('PUT'),
-    patch: send('PATCH'),
-    delete: send('DELETE'),
-  }
+  const [get, post, put] = [send('GET'), send('POST'), send('PUT')]
+  return { get, post, put, patch: send('PATCH'), delete: send('DELETE') }
 }

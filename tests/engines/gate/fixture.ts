@@ -54,8 +54,7 @@ export async function bootGate(options: TestAppOptions = {}) {
     withKey,
     /** One more tenant with a live key of gate. */
     newTenant: async (name = 'Other') => {
-      const { id, key: newKey } = await app.tenant(name)
-      const { id: keyId, key } = await newKey('gate', 'live')
+      const { id, newKey, keyId, key } = await bootParty(app, name)
       return { id, newKey, keyId, ...withKey(key) }
     },
     [Symbol.asyncDispose]: () => app.stop(),
@@ -69,23 +68,18 @@ export async function bootParty(app: TestApp, name = 'Other') {
   return { id: tenant.id, newKey: tenant.key, keyId, key, ...gateOf(app, app.client(key)) }
 }
 
-export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+type Method = keyof Api
 
 /** A client whose answers are compared with the API document. */
-export function describedClient(app: TestApp, key: string): Api {
+function describedClient(app: TestApp, key: string): Api {
   const client = app.client(key)
   const call = (method: Method) => async (path: string, body?: unknown) => {
     const answer = await client[method](path, body)
     await expectAsDescribed(app, method, path, answer)
     return answer
   }
-  return {
-    get: call('get'),
-    post: call('post'),
-    put: call('put'),
-    patch: call('patch'),
-    delete: call('delete'),
-  }
+  const [get, post, put] = [call('get'), call('post'), call('put')]
+  return { get, post, put, patch: call('patch'), delete: call('delete') }
 }
 
 const documents = new WeakMap<TestApp, Json>()
@@ -101,61 +95,50 @@ export async function expectAsDescribed(
 }
 
 /** The answer without the members whose content is up to the tenant. */
-export function withoutFreeForm(path: string, { body, ...answer }: Answer): Answer {
-  const isFree = path.endsWith('/metadata') && answer.status === 200
-  const isFreeMember = (name: string) =>
-    FREE.has(name) || (name === 'context' && path.includes('/decisions'))
-  const emptied = (name: string, value: unknown) => (isFreeMember(name) ? {} : value)
-  return { ...answer, body: JSON.parse(JSON.stringify(isFree ? {} : body), emptied) }
+function withoutFreeForm(path: string, { body, ...answer }: Answer): Answer {
+  if (path.endsWith('/metadata') && answer.status === 200) return { ...answer, body: {} }
+  const names = [
+    'custom_data',
+    'metadata_public',
+    ...(path.includes('/decisions') ? ['context'] : []),
+  ]
+  const emptied = (name: string, value: unknown) => (names.includes(name) ? {} : value)
+  return { ...answer, body: JSON.parse(JSON.stringify(body), emptied) }
 }
 
-const FREE = new Set(['custom_data', 'metadata_public'])
+/** The body of an answer, which must have the status. */
+export async function bodyOf(
+  asked: Promise<Pick<Answer, 'status' | 'body'>>,
+  status = 200,
+): Promise<Json> {
+  const answer = await asked
+  expect(answer).toMatchObject({ status })
+  return answer.body
+}
 
 let people = 0
 
+type WithId = { id: string }
+
 /** Gate as one key sees it, with defaults for what a test does not need to choose. */
 export function gateOf(app: TestApp, api: Api) {
-  async function createIdentity(fields: Json = {}): Promise<Json> {
-    const { traits, ...others } = fields
-    const answer = await api.post(IDENTITIES, {
-      schema_id: 'user',
-      traits: { email: `person-${people++}@example.com`, ...traits },
-      ...others,
-    })
-    expect(answer).toMatchObject({ status: 201 })
-    return answer.body
-  }
-
-  async function readIdentity({ id }: { id: string }): Promise<Json> {
-    const answer = await api.get(`${IDENTITIES}/${id}`)
-    expect(answer).toMatchObject({ status: 200 })
-    return answer.body
-  }
-
-  const patch = ({ id }: { id: string }, operations: Json) =>
-    api.patch(`${IDENTITIES}/${id}`, operations)
-
-  async function setState({ id }: { id: string }, state: string): Promise<Json> {
-    const answer = await api.patch(`${IDENTITIES}/${id}/state`, { state })
-    expect(answer).toMatchObject({ status: 200 })
-    return answer.body
-  }
-
-  async function createWebhook(url: string, fields: Json = {}): Promise<Json> {
-    const answer = await api.post(WEBHOOKS, { url, ...fields })
-    expect(answer).toMatchObject({ status: 201 })
-    return answer.body
+  const createIdentity = ({ traits, ...others }: Json = {}): Promise<Json> => {
+    const email = `person-${people++}@example.com`
+    const body = { schema_id: 'user', traits: { email, ...traits }, ...others }
+    return bodyOf(api.post(IDENTITIES, body), 201)
   }
 
   return {
     api,
     createIdentity,
-    readIdentity,
-    patch,
-    setState,
-    createWebhook,
+    readIdentity: (person: WithId) => bodyOf(api.get(personPath(person))),
+    patch: (person: WithId, operations: Json) => api.patch(personPath(person), operations),
+    setState: (person: WithId, state: string) =>
+      bodyOf(api.patch(personPath(person, '/state'), { state })),
+    createWebhook: (url: string, fields: Json = {}) =>
+      bodyOf(api.post(WEBHOOKS, { url, ...fields }), 201),
     /** Opens a session, as a completed sign-in does. */
-    openSession: ({ id }: { id: string }, signIn: Json = {}) => openSession(app, id, signIn),
+    openSession: ({ id }: WithId, signIn: Json = {}) => openSession(app, id, signIn),
     whoami: (token: string, headers: Record<string, string> = {}) =>
       app.raw(`${SESSIONS}/whoami`, { headers: { 'x-session-token': token, ...headers } }),
   }
@@ -177,11 +160,8 @@ async function openSession(app: TestApp, identityId: string, signIn: Json) {
 }
 
 /** An access token made with a key. */
-export async function mintToken(app: TestApp, key: string, fields: Json = {}): Promise<Json> {
-  const answer = await askForToken(app, { api_key: key, subject: 'svc-1', ...fields })
-  expect(answer).toMatchObject({ status: 200 })
-  return answer.body
-}
+export const mintToken = (app: TestApp, key: string, fields: Json = {}): Promise<Json> =>
+  bodyOf(askForToken(app, { api_key: key, subject: 'svc-1', ...fields }))
 
 /** The answer to a request for a token. */
 export const askForToken = (app: TestApp, body: Json, headers: Record<string, string> = {}) =>
@@ -205,7 +185,7 @@ export const plain = (status: number, words = '') => ({
   body: { error: expect.stringContaining(words) },
 })
 
-export const personPath = ({ id }: { id: string }, rest = '') => `${IDENTITIES}/${id}${rest}`
+export const personPath = ({ id }: WithId, rest = '') => `${IDENTITIES}/${id}${rest}`
 
 /** The events that a webhook has received, in order. */
 export const told = ({ requests }: Target): Json[] => requests.map(({ body }) => JSON.parse(body))

@@ -1,8 +1,12 @@
 import { afterAll, expect, test } from 'bun:test'
+import { personalData } from '../../../src/engines/gate/identities/personal-data-store.ts'
 import { createStore } from '../../../src/engines/gate/store.ts'
+import { mailsAbout } from '../../../src/platform/portable/personal-data.ts'
+import { openSnapshot } from '../../../src/platform/portable/snapshot.ts'
 import { exportOf, fileOf, importInto, type Line, ofKind } from '../../platform/portable/fixture.ts'
 import { useApp } from '../../support/app.ts'
-import { bootParty, IDENTITIES } from './fixture.ts'
+import { bootParty, IDENTITIES, type Json, MINUTE } from './fixture.ts'
+import { asked } from './sign-in/flows/code-fixture.ts'
 import { bootFlows } from './sign-in/flows/fixture.ts'
 
 const fixture = await bootFlows()
@@ -58,16 +62,13 @@ const DEAR = '$argon2id$v=19$m=99999999,t=9999,p=1$c2FsdHNhbHQ$aGFzaGhhc2hoYXNoa
 
 test.each<[string, object, string]>([
   ['address', { value: 'root@evil.com' }, 'address.value: '],
-  ['address', { value: 'ADA@example.com' }, 'address.value: '],
   ['address', { value: 'ROOT@Evil.COM <script>' }, 'address.value: '],
   ['address', { status: 'completed', verified_at: null }, 'address.verified_at: '],
   ['address', { status: 'sent', verified_at: at }, 'line 5: address.verified_at: '],
   ['identity', { session_generation: Number.MAX_SAFE_INTEGER }, 'identity.session_generation: '],
   ['identity', { token_generation: Number.MAX_SAFE_INTEGER }, 'identity.token_generation: '],
-  ['identity', { metadata_public: [] }, 'identity.metadata_public: '],
   ['identity', { metadata_public: { a: 'x'.repeat(70_000) } }, 'identity.metadata_public: '],
   ['identity', { schema_id: '../x' }, 'line 4: identity.schema_id: '],
-  ['credential password', { config: { password: 'x' } }, 'credential.config'],
   ['credential password', { config: { hashed_password: 'x' } }, 'credential.'],
   ['credential password', { config: { hashed_password: DEAR } }, 'credential.'],
   ['credential totp', { config: {} }, 'line 7: credential.config.secret: '],
@@ -123,4 +124,64 @@ test('An import brings ids of deleted identities, and tokens sealed with the new
 test('Tokens that cannot be decrypted stop the export, which names the row', () => {
   app.db.client.run("update gate_social_links set subject = 'g-2'")
   expect(() => exportOf(app, tenantId)).toThrow(/^social_link: gate_social_links/)
+})
+
+// What an export of personal data contains.
+const createPerson = (email: string) => fixture.createIdentity({ traits: { email } })
+
+function flowsAbout({ id }: Json): string[] {
+  using snapshot = openSnapshot(app.db)
+  return personalData(snapshot, tenantId, id)?.flows.map((flow) => flow.id) ?? []
+}
+
+function mailsOf({ id, traits }: Json) {
+  using snapshot = openSnapshot(app.db)
+  return mailsAbout(snapshot, tenantId, id, traits.email)
+}
+
+/** The id of the flow that only the link in the mail leads to. */
+const BY_LINK = expect.any(String)
+
+test('A flow belongs to the identity that its code is for, whatever its address', async () => {
+  const [bob, eve] = [await createPerson('his@example.com'), await createPerson('hers@example.com')]
+  const flow = await asked(fixture, 'recovery', 'hers@example.com')
+  app.db.client.run("update gate_flows set address = 'his@example.com' where id = ?", [flow.id])
+  expect(flowsAbout(bob)).toEqual([])
+  expect(flowsAbout(eve)).toEqual([flow.id, BY_LINK])
+})
+
+test('Flows and mails stay with the identity that had the address at the time', async () => {
+  const email = 'shared@example.com'
+  const ada = await createPerson(email)
+  const before = await asked(fixture, 'recovery', email)
+  expect(flowsAbout(ada)).toEqual([before.id, BY_LINK])
+
+  await fixture.clock.advance(MINUTE)
+  const moved = { op: 'replace', path: '/traits/email', value: 'moved@example.com' }
+  await fixture.patch(ada, [moved])
+  const bob = await createPerson(email)
+  expect(flowsAbout(bob)).toEqual([])
+  expect(mailsOf(bob)).toEqual([])
+  expect(mailsOf(ada).length).toBeGreaterThan(0)
+  const after = await asked(fixture, 'recovery', email)
+  expect(flowsAbout(bob)).toEqual([after.id, BY_LINK])
+  expect(flowsAbout(ada)).toEqual([])
+})
+
+test('A flow that ended in a registration belongs to the new identity', async () => {
+  await fixture.security({ passwordless_enabled: true })
+  const traits = { email: 'new@example.com' }
+  const flow = await fixture.start('registration')
+  await fixture.send(flow, { method: 'code', traits })
+  await fixture.clock.advance(MINUTE)
+  const code = fixture.codeFor(traits.email)
+  const { identity } = await fixture.sendWell(flow, { method: 'code', traits, code })
+  expect(flowsAbout(identity)).toContain(flow.id)
+})
+
+test('A mail from before the identity was created belongs to it by the address', async () => {
+  const email = 'early@example.com'
+  await asked(fixture, 'recovery', email)
+  expect(mailsOf(await createPerson(email))).toHaveLength(1)
+  expect(mailsOf(await createPerson('other@example.com'))).toEqual([])
 })

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import {
+  ACTOR,
   AUTHORIZE,
-  bootGate,
+  bodyOf,
   coded,
   count,
   DAY,
@@ -17,23 +18,17 @@ import {
 const DECISIONS = `${AUTHORIZE}/decisions`
 const EVALUATION = '/access/v1/evaluation'
 
-const gate = await useGate()
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+const gate = await useGate({ flags: { 'retention-decisions': '2d' } })
 
 type Asker = Pick<Tenant, 'api'>
 
 const asked = { subject: 'svc-1', action: 'docs.read', resource: 'document:42' }
 
-async function ask({ api }: Asker, question: Json = {}): Promise<Json> {
-  const answer = await api.post(AUTHORIZE, { ...asked, ...question })
-  expect(answer).toMatchObject({ status: 200 })
-  return answer.body
-}
-
-async function read({ api }: Asker, path: string): Promise<Json> {
-  const answer = await api.get(path)
-  expect(answer).toMatchObject({ status: 200 })
-  return answer.body
-}
+const ask = ({ api }: Asker, question: Json = {}): Promise<Json> =>
+  bodyOf(api.post(AUTHORIZE, { ...asked, ...question }))
+const read = ({ api }: Asker, path: string): Promise<Json> => bodyOf(api.get(path))
 
 const readDecision = (by: Asker, { decision_id: id }: Json) => read(by, `${DECISIONS}/${id}`)
 const idsOf = ({ data }: Json): string[] => data.map(({ decision_id: id }: Json) => id)
@@ -75,21 +70,19 @@ test('A decision names the version of the policies and 20 of those that decided'
   expect([denied.policies_version, denied.policies]).toEqual([2, ['c']])
 })
 
-test.each([
-  [{}, 30 * DAY],
-  [{ 'retention-decisions': '2d' }, 2 * DAY],
-])('A decision is deleted after the time in the settings: %j', async (flags, ms) => {
-  await using own = await bootGate({ flags: flags as Record<string, string> })
-  const sweepAfter = async (ms: number) => {
-    own.clock.jump(ms)
-    await own.app.platform.retention.sweep()
-    return idsOf(await read(own, DECISIONS))
+test('A decision is deleted after the time in the settings', async () => {
+  const acme = await gate.newTenant()
+  const { decision_id: old } = await ask(acme)
+  gate.clock.jump(MINUTE)
+  const { decision_id: younger } = await ask(acme)
+  for (const [ms, ids] of [
+    [2 * DAY - MINUTE, [younger, old]],
+    [MINUTE, [younger]],
+  ] as const) {
+    gate.clock.jump(ms)
+    await gate.app.platform.retention.sweep()
+    expect(idsOf(await read(acme, DECISIONS))).toEqual([...ids])
   }
-  const { decision_id: old } = await ask(own)
-  own.clock.jump(MINUTE)
-  const { decision_id: younger } = await ask(own)
-  expect(await sweepAfter(ms - MINUTE)).toEqual([younger, old])
-  expect(await sweepAfter(MINUTE)).toEqual([younger])
 })
 
 test('Decisions of both environments are listed newest first, and by subject', async () => {
@@ -127,21 +120,17 @@ test('An AuthZEN evaluation is the same question as /authorize, for any type of 
 
   const { id } = await acme.createIdentity({ metadata_public: { roles: ['admin'] } })
   const question = { action: { name: 'orders.read' }, resource: { type: 'shop:order', id: '7' } }
-  for (const type of ['user', 'identity', 'service', 'x']) {
+  for (const type of ['user', 'x']) {
     const { body } = await evaluate(acme, { ...question, subject: { type, id } })
-    expect(body).toMatchObject({
-      decision: true,
-      context: { reason: expect.stringContaining('permitted') },
-    })
-    expect(await readDecision(acme, body.context)).toMatchObject({
-      ...{ subject: id, action: 'orders.read', resource: 'shop:order:7', allowed: true },
-    })
+    const context = { reason: expect.stringContaining('permitted') }
+    expect(body).toMatchObject({ decision: true, context })
+    const stored = { subject: id, action: 'orders.read', resource: 'shop:order:7', allowed: true }
+    expect(await readDecision(acme, body.context)).toMatchObject(stored)
   }
   const { id: plain } = await acme.createIdentity()
   for (const [subject, resource, decision] of [
     [id, { type: 'tenant', id: acme.id }, true],
     [id, { type: 'tenant', id: other.id }, false],
-    [id, { type: 'gate:key', id: other.keyId }, false],
     // The id contains a colon, and is not the identity's.
     [plain, { type: 'x', id: `identity:${plain}` }, false],
   ] as const) {
@@ -198,13 +187,12 @@ test('A malformed AuthZEN evaluation is refused and not stored', async () => {
 })
 
 test('X-Request-ID is returned by the AuthZEN route alone, also with errors', async () => {
-  const acme = await gate.newTenant()
-  const send = async (id: string, key = gate.key, body: Json = EXAMPLE, path = EVALUATION) => {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-    const init = { method: 'POST', body: JSON.stringify(body) }
+  const { key, newKey } = await gate.newTenant()
+  const send = async (id: string, by = key, body: Json = EXAMPLE, path = EVALUATION) => {
     const answer = await gate.app.raw(path, {
-      ...init,
-      headers: { ...headers, 'x-request-id': id },
+      method: 'POST',
+      headers: { authorization: `Bearer ${by}`, 'x-request-id': id, ...JSON_TYPE },
+      body: JSON.stringify(body),
     })
     return { ...answer, returned: answer.headers.get('x-request-id') }
   }
@@ -212,13 +200,47 @@ test('X-Request-ID is returned by the AuthZEN route alone, also with errors', as
     expect(await send(id)).toMatchObject({ status: 200, returned: id })
   for (const id of ['x'.repeat(129), 'a b', 'a"b', 'ä', '<script>'])
     expect((await send(id)).returned).toStartWith('req_')
-  for (const [key, body, status] of [
-    [acme.key, {}, 400],
+  for (const [by, body, status] of [
+    [key, {}, 400],
     ['garbage', EXAMPLE, 401],
-    [(await acme.newKey('relay')).key, EXAMPLE, 403],
+    [(await newKey('relay')).key, EXAMPLE, 403],
   ] as const) {
     const refused = { status, returned: 'mine-1', body: { error: { request_id: 'mine-1' } } }
-    expect(await send('mine-1', key, body)).toMatchObject(refused)
+    expect(await send('mine-1', by, body)).toMatchObject(refused)
   }
-  expect((await send('mine-1', acme.key, asked, AUTHORIZE)).returned).toStartWith('req_')
+  expect((await send('mine-1', key, asked, AUTHORIZE)).returned).toStartWith('req_')
+})
+
+test('Decisions, requests and refusals are counted, without a tenant, key or identity', async () => {
+  const acme = await gate.newTenant()
+  const { app } = gate
+  const { id } = await acme.createIdentity()
+  const text = async (): Promise<string> => (await app.raw('/metrics')).body
+  const counted = async (name: string) => {
+    const line = (await text()).split('\n').find((one) => one.startsWith(`gatehouse_${name}`))
+    return Number(line?.split(' ').at(-1) ?? 0)
+  }
+  const all = () =>
+    Promise.all(
+      [
+        'gate_decisions_total{answer="allowed"}',
+        'gate_decisions_total{answer="denied"}',
+        'http_requests_total{route="/v1/gate/auth/login",method="GET",status="402"}',
+        'http_requests_total{route="/auth/self-service/:kind",method="GET",status="402"}',
+        // Those of pages are counted by status alone.
+        'refusals_total{code="account_suspended"}',
+      ].map(counted),
+    )
+  const before = await all()
+  for (const subject of [id, id, 'svc-1']) await ask(acme, { subject })
+  await evaluate(acme)
+  await acme.api.post(AUTHORIZE, { ...asked, context: null })
+  await app.client('garbage').post(AUTHORIZE, asked)
+  const { body: flow } = await acme.api.get('/v1/gate/auth/login')
+  await app.platform.tenants.suspend(ACTOR, acme.id, 'billing')
+  await app.raw(`/auth/self-service/registration?from=${flow.id}`)
+  await acme.api.get('/v1/gate/auth/login')
+  const added = (await all()).map((count, n) => count - (before[n] as number))
+  expect(added).toEqual([2, 2, 1, 1, 1])
+  for (const name of [id, acme.id, acme.key, 'person-']) expect(await text()).not.toContain(name)
 })

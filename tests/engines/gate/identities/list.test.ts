@@ -1,6 +1,14 @@
 import { expect, test } from 'bun:test'
 import { copyRows } from '../../relay/fixture.ts'
-import { IDENTITIES, type Json, personPath, plain, type Tenant, useGate } from '../fixture.ts'
+import {
+  bodyOf,
+  IDENTITIES,
+  type Json,
+  personPath,
+  plain,
+  type Tenant,
+  useGate,
+} from '../fixture.ts'
 
 const gate = await useGate()
 const PEOPLE = 45
@@ -29,11 +37,8 @@ const idsOf = (list: Json[]): string[] => list.map(({ id }) => id)
 const byAddress = (one: Json, other: Json) => (one.traits.email < other.traits.email ? -1 : 1)
 const isActive = ({ state }: Json) => state === 'active'
 
-async function read({ api }: Reader, query = ''): Promise<Json> {
-  const answer = await api.get(`${IDENTITIES}?${query}`)
-  expect(answer).toMatchObject({ status: 200 })
-  return answer.body
-}
+const read = ({ api }: Reader, query = ''): Promise<Json> =>
+  bodyOf(api.get(`${IDENTITIES}?${query}`))
 
 /** The sizes of all pages and their identities; `between` runs after each page but the last. */
 async function walk(
@@ -65,38 +70,27 @@ test.each([
   ['limit=9', [9, 9, 9, 9, 9]],
   ['limit=44', [44, 1]],
   ['limit=45', [45]],
-  ['limit=1000', [45]],
   ['search=p&limit=10', [10, 10, 10, 10, 5]],
-  ['state=active&limit=4', [4, 4, 4, 4, 4, 4, 4, 2]],
+  ['state=active&limit=8', [8, 8, 8, 6]],
   ['state=inactive&search=p&limit=5', [5, 5, 5]],
 ])('A list has each identity once when read with %s', async (query, sizes) => {
   const state = /state=(\w+)/.exec(query)?.[1]
   const wanted = people.filter((person) => !state || person.state === state)
-  const walked = await walk(query)
-  expect(walked.sizes).toEqual(sizes)
-  expect(walked.seen).toEqual(query.includes('search') ? wanted.toSorted(byAddress) : wanted)
+  const seen = query.includes('search') ? wanted.toSorted(byAddress) : wanted
+  expect(await walk(query)).toEqual({ sizes, seen })
 })
-
-/** Adds rows like that of one identity, with other ids and addresses. */
-const copyIdentity = ({ app }: Pick<typeof gate, 'app'>, { id }: Json, copies: number) =>
-  copyRows(
-    app,
-    'gate_identities',
-    copies,
-    { id: "id || '-' || i", email: "printf('x%06d', i) || email" },
-    `id = '${id}'`,
-  )
 
 test('A page has at most 100, and the few active ones of many others', async () => {
   const tenant = await gate.newTenant()
-  copyIdentity(gate, await tenant.createIdentity({ state: 'inactive' }), 1500)
+  const { id } = await tenant.createIdentity({ state: 'inactive' })
+  const others = { id: "id || '-' || i", email: "printf('x%06d', i) || email" }
+  copyRows(gate.app, 'gate_identities', 1500, others, `id = '${id}'`)
   const rare = await tenant.createIdentity({ traits: { email: 'xz@example.com' } })
   expect(await walk('search=x&state=active', tenant)).toEqual({ sizes: [1], seen: [rare] })
   expect((await read(tenant, 'limit=1000')).data).toHaveLength(100)
 })
 
 test.each([
-  ['email=p07@example.com', 1],
   ['email=%20P07@EXAMPLE.com', 1],
   ['email=p07@example.co', 0],
   ['email=p00@example.com', 0],
@@ -110,31 +104,20 @@ test.each([
   expect(await read(acme, query)).toEqual(page)
 })
 
-test.each<[string, number]>([
-  ['P', PEOPLE],
-  ['%20p0', 9],
-  ['p1', 10],
-  ['p45@example.com', 1],
-  ...[
-    'p45@example.com.au',
-    '0',
-    'example',
-    'p%25',
-    'p_',
-    'p*',
-    'p4%00',
-    '%F4%8F%BF%BF',
-    "p'--",
-  ].map((text): [string, number] => [text, 0]),
-])('A search for %s finds %d by the beginning of the address', async (text, matches) => {
-  const { data } = await read(acme, `search=${text}&limit=100`)
-  const start = decodeURIComponent(text).trim().toLowerCase()
-  const wanted = people.filter(({ traits }) => traits.email.startsWith(start))
-  expect(wanted).toHaveLength(matches)
-  expect(data).toEqual(wanted.toSorted(byAddress))
-})
-
-test('A search finds decomposed letters and other scripts', async () => {
+test('A search finds addresses by their beginning', async () => {
+  for (const [text, matches] of [
+    ['P', PEOPLE],
+    ['%20p0', 9],
+    ['p45@example.com', 1],
+    ...['p45@example.com.au', '0', 'example', 'p%25', 'p_', 'p*'].map((text) => [text, 0] as const),
+    ...['p4%00', '%F4%8F%BF%BF', "p'--"].map((text) => [text, 0] as const),
+  ] as const) {
+    const { data } = await read(acme, `search=${text}&limit=100`)
+    const start = decodeURIComponent(text).trim().toLowerCase()
+    const wanted = people.filter(({ traits }) => traits.email.startsWith(start))
+    expect([text, wanted.length]).toEqual([text, matches])
+    expect(data).toEqual(wanted.toSorted(byAddress))
+  }
   const tenant = await gate.newTenant()
   for (const [email, text] of [
     ['jos\u00e9@example.com', 'JOSE\u0301'],
@@ -145,44 +128,31 @@ test('A search finds decomposed letters and other scripts', async () => {
   }
 })
 
-test('Identities deleted between two pages disappear, and only they', async () => {
-  const tenant = await gate.newTenant()
-  const all = await populate(tenant)
-  const ahead: string[] = []
-  const { seen } = await walk('limit=11', tenant, async (seen) => {
-    const last = all.findIndex(({ id }) => id === seen.at(-1).id)
-    await tenant.api.delete(personPath(all[last]))
-    await tenant.api.delete(personPath(all[last + 3]))
-    ahead.push(all[last + 3].id)
-  })
-  expect(ahead).toHaveLength(3)
-  expect(idsOf(seen)).toEqual(idsOf(all).filter((id) => !ahead.includes(id)))
-})
-
-test('Identities created and states changed between two pages neither shift nor repeat others', async () => {
+test('Changes between two pages neither shift nor repeat others', async () => {
   const tenant = await gate.newTenant()
   const all = await populate(tenant)
   const oldest = all.at(-2)
-  const { seen } = await walk('state=active&limit=10', tenant, async () => {
+  const ahead: string[] = [oldest.id]
+  const { seen } = await walk('state=active&limit=10', tenant, async (seen) => {
+    const last = all.findIndex(({ id }) => id === seen.at(-1).id)
+    const removed = all.slice(last + 2).find(isActive)
+    await tenant.api.delete(personPath(all[last]))
+    await tenant.api.delete(personPath(removed))
+    ahead.push(removed.id)
     await tenant.createIdentity()
     await tenant.setState(all.find(isActive), 'inactive')
     await tenant.setState(oldest, 'inactive')
   })
-  const wanted = all.filter((person) => isActive(person) && person.id !== oldest.id)
+  const wanted = all.filter((person) => isActive(person) && !ahead.includes(person.id))
+  expect(ahead).toHaveLength(3)
   expect(idsOf(seen)).toEqual(idsOf(wanted))
 })
 
 test('A query is refused with the name of what is wrong', async () => {
-  for (const query of [
-    'state=ACTIVE',
-    'state=active,inactive',
-    'email=x',
-    'email=',
-    'search=%20%0a',
-  ])
-    expect(await acme.api.get(`${IDENTITIES}?${query}`)).toMatchObject(
-      plain(400, `${query.split('=')[0]}: `),
-    )
+  for (const query of ['state=ACTIVE', 'state=active,inactive', 'email=x', 'search=%20%0a']) {
+    const refused = plain(400, `${query.split('=')[0]}: `)
+    expect(await acme.api.get(`${IDENTITIES}?${query}`)).toMatchObject(refused)
+  }
 })
 
 test('A cursor fits only its own kind of list, of its own tenant', async () => {

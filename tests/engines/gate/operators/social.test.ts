@@ -11,7 +11,7 @@ import { SETTINGS } from '../fixture.ts'
 import { complains } from '../sign-in/flows/acts.ts'
 import type { Browser, Page } from '../sign-in/flows/browser.ts'
 import { nodeNames } from '../sign-in/flows/fixture.ts'
-import { BASE, bootOperators, OPEN, PASSWORD, useOperators, WITH_MAIL } from './fixture.ts'
+import { BASE, OPEN, PASSWORD, useOperators, WITH_MAIL } from './fixture.ts'
 
 type Provider = (typeof OPERATOR_PROVIDERS)[number]
 
@@ -31,17 +31,14 @@ const SETTINGS_OF: Record<Provider, ProviderSettings> = {
   'google-tenant': openId.providerConfig('google'),
 }
 
-const ENV = Object.fromEntries(
-  OPERATOR_PROVIDERS.flatMap((name) => {
-    const front = `GATEHOUSE_GATE_PROVIDERS_${name.toUpperCase().replace('-', '_')}`
-    const { clientId = '', clientSecret = '', baseUrl = '' } = SETTINGS_OF[name]
-    return [
-      [`${front}_CLIENT_ID`, clientId],
-      [`${front}_CLIENT_SECRET`, clientSecret],
-      [`${front}_BASE_URL`, baseUrl],
-    ]
-  }),
-)
+const ENV: Record<string, string> = {}
+for (const name of OPERATOR_PROVIDERS) {
+  const front = `GATEHOUSE_GATE_PROVIDERS_${name.toUpperCase().replace('-', '_')}`
+  const { clientId = '', clientSecret = '', baseUrl = '' } = SETTINGS_OF[name]
+  ENV[`${front}_CLIENT_ID`] = clientId
+  ENV[`${front}_CLIENT_SECRET`] = clientSecret
+  ENV[`${front}_BASE_URL`] = baseUrl
+}
 
 /** An installation with both providers. */
 async function useOffering(flags: Record<string, string>) {
@@ -125,12 +122,9 @@ test.each<[Provider, Record<string, unknown>, object]>([
   ['github-tenant', { name: 'Ada Berg', login: 'ada' }, { display_name: 'Ada Berg' }],
   ['github-tenant', { name: 'Ada\u2028Berg' }, { display_name: 'Ada Berg' }],
   ['github-tenant', { name: null, login: 'ada' }, { display_name: 'ada' }],
-  ['github-tenant', { name: '', login: '' }, { display_name: 'GitHub User' }],
-  ['github-tenant', { locale: 'de' }, { locale: 'en' }],
-  ['google-tenant', { name: 'Ada Berg', given_name: 'Ada' }, { display_name: 'Ada Berg' }],
+  ['github-tenant', { name: '', login: '', locale: 'de' }, { display_name: 'GitHub User' }],
   ['google-tenant', { ...NO_NAME, given_name: 'Ada' }, { display_name: 'Ada' }],
-  ['google-tenant', NO_NAME, { display_name: 'Google User' }],
-  ['google-tenant', {}, { locale: undefined }],
+  ['google-tenant', NO_NAME, { display_name: 'Google User', locale: undefined }],
   ['google-tenant', { locale: 'pt-BR' }, { locale: 'pt' }],
   ['google-tenant', { locale: 'DE_at' }, { locale: 'de' }],
 ])('A new operator of %s with %j has %j', async (provider, claims, traits) => {
@@ -156,28 +150,6 @@ test('The name is kept while the address is asked for', async () => {
   })
 })
 
-test('Providers of operators are offered with their names and marks', async () => {
-  const url = await open.begin('login')
-  const buttons = ['oidc:provider=github-tenant', 'oidc:provider=google-tenant']
-  expect(nodeNames(await open.flowAt(url))).toEqual(expect.arrayContaining(buttons))
-  const { html } = await open.browser().visit(url)
-  expect(html).toContain('Sign in with GitHub')
-  expect(html).toContain('class="mark google"')
-})
-
-test('Providers of operators need a client of their own, not that of tenants', async () => {
-  await using own = await bootOperators({
-    env: {
-      GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_ID: 'a',
-      GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_SECRET: 'b',
-    },
-  })
-  const flow = await own.flowAt(await own.begin('login'))
-  expect(nodeNames(flow).filter((name) => name.startsWith('oidc:'))).toEqual([])
-  for (const provider of ['github', 'github-tenant'])
-    expect(await own.send(flow, { method: 'oidc', provider })).toMatchObject(complains(4900009))
-})
-
 test('Providers of operators can neither be seen, switched on nor used by tenants', async () => {
   const tenant = await open.tenant()
   const path = `${SETTINGS}/oidc-providers`
@@ -201,4 +173,6 @@ test('An operator who signed up with a provider can disconnect it if email codes
   const { token } = await open.signedIn(page)
   const url = await open.begin('settings', { sessionToken: token })
   expect(nodeNames(await open.flowAt(url, token))).toContain('oidc:unlink=google-tenant')
+  const { html } = await open.browser().visit(await open.begin('login'))
+  for (const shown of ['Sign in with GitHub', 'class="mark google"']) expect(html).toContain(shown)
 })

@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { closedPort } from '../../clockwork/raw-target.ts'
-import { copyEndpoint } from '../../relay/fixture.ts'
 import { HOUR, ID, type Json, plain, SECOND, typesTold, UNKNOWN_ID, WEBHOOKS } from '../fixture.ts'
 import {
   ALL_EVENTS,
-  answerWith,
-  besides,
   eventIn,
   type Party,
   signersOf,
@@ -13,6 +9,7 @@ import {
   withoutSecret,
 } from './fixture.ts'
 
+// What webhooks share with endpoints of the relay is in tests/engines/relay and tests/delivery.
 const newParty = await useWebhooks()
 
 const SECRET = expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/)
@@ -33,20 +30,20 @@ test('A new webhook has the given fields, and shows its secret once', async () =
   const answer = await acme.api.post(WEBHOOKS, { url: URL_OF, events })
   const shown = { id: ID, url: URL_OF, events, active: true, created_at: acme.now() }
   expect([answer.status, answer.body]).toEqual([201, { ...shown, secret: SECRET }])
-  const names = ['id', 'url', 'events', 'active', 'created_at', 'secret']
-  expect(Object.keys(answer.body)).toEqual(names)
-  expect(await acme.read(WEBHOOKS)).toEqual({ webhooks: [shown] })
-  expect(await acme.change(answer.body, {})).toEqual(withoutSecret(answer.body))
 
   const made = [answer.body]
   for (const [fields, expected] of <[Json, Json][]>[
     [{}, { events: ALL_EVENTS, active: true, secret: SECRET }],
-    [{ active: false, secret: GIVEN }, {}],
+    [
+      { active: false, secret: GIVEN },
+      { active: false, secret: GIVEN },
+    ],
     [{ events: ['identity.login', 'identity.login'] }, { events: ['identity.login'] }],
-    ...ALL_EVENTS.map((event) => [{ events: [event] }, {}]),
+    [{ event_types: ['identity.login'], headers: { 'X-A': 'b' } }, { events: ALL_EVENTS }],
   ]) {
-    const created = await acme.createWebhook(URL_OF, fields)
-    expect(created).toMatchObject({ ...fields, ...expected })
+    const created = await acme.createWebhook(URL_OF, { id: UNKNOWN_ID, ...fields })
+    expect(created).toMatchObject(expected)
+    expect(created.id).not.toBe(UNKNOWN_ID)
     made.push(created)
   }
   expect(new Set(made.map(({ secret }) => secret)).size).toBe(made.length)
@@ -58,39 +55,11 @@ test('A new webhook has the given fields, and shows its secret once', async () =
   expect(await other.listWebhooks()).toEqual([withoutSecret(foreign)])
 })
 
-test('Unknown fields are ignored in a new and in a changed webhook', async () => {
-  await using acme = await newParty()
-  const foreign = {
-    ...{ id: UNKNOWN_ID, created_at: '2020-01-01T00:00:00.000Z', headers: { 'X-A': 'b' } },
-    ...{ format: 'standard', event_types: ['identity.login'] },
-  }
-  const created = await acme.createWebhook(acme.target.url, foreign)
-  expect(created).toMatchObject({ events: ALL_EVENTS, created_at: acme.now() })
-  expect(created.id).not.toBe(UNKNOWN_ID)
-  expect(await acme.change(created, foreign)).toEqual(withoutSecret(created))
-  expect(await signersNow(acme, [created.secret])).toEqual([created.secret])
-  const [request] = acme.target.requests
-  expect(request?.headers.get('x-a')).toBeNull()
-  expect(eventIn(request).event_type).toBe('identity.created')
-})
-
-test('A change by another process is visible immediately', async () => {
-  await using acme = await newParty()
-  const webhook = await acme.createWebhook(acme.target.url)
-  await using next = await besides(acme, acme.key)
-  expect((await next.get(WEBHOOKS)).body.webhooks).toEqual([withoutSecret(webhook)])
-  const { body: second } = await next.post(WEBHOOKS, { url: URL_OF })
-  await next.patch(`${WEBHOOKS}/${webhook.id}`, { events: ['identity.login'] })
-  const changed = { ...withoutSecret(webhook), events: ['identity.login'] }
-  expect(await acme.listWebhooks()).toEqual([changed, withoutSecret(second)])
-  await acme.remove(webhook)
-  expect((await next.get(WEBHOOKS)).body.webhooks).toEqual([withoutSecret(second)])
-})
-
 describe('Changing a webhook', () => {
-  test('sets the given fields alone, but never the secret', async () => {
+  test('sets the given fields alone, but never the secret or unknown ones', async () => {
     await using acme = await newParty()
     const webhook = await acme.createWebhook(acme.target.url)
+    const unknown = { id: UNKNOWN_ID, headers: { 'X-A': 'b' }, format: 'standard' }
     let expected = withoutSecret(webhook)
     for (const fields of [
       { url: URL_OF },
@@ -100,7 +69,7 @@ describe('Changing a webhook', () => {
       { url: acme.target.url, events: ALL_EVENTS, active: true },
     ]) {
       expected = { ...expected, ...fields }
-      expect(await acme.change(webhook, fields)).toEqual(expected)
+      expect(await acme.change(webhook, { ...unknown, ...fields })).toEqual(expected)
       expect(await acme.listWebhooks()).toEqual([expected])
     }
     for (const secret of [GIVEN, '', null]) {
@@ -109,17 +78,19 @@ describe('Changing a webhook', () => {
     }
     expect(await acme.listWebhooks()).toEqual([expected])
     expect(await signersNow(acme, [webhook.secret, GIVEN])).toEqual([webhook.secret])
+    const [request] = acme.target.requests
+    expect(request?.headers.get('x-a')).toBeNull()
+    expect(eventIn(request).event_type).toBe('identity.created')
   })
 
   test('applies to later attempts and events', async () => {
     await using acme = await newParty()
     await using moved = await acme.another()
-    acme.target.answers(answerWith(500))
+    acme.target.answers(500)
     const webhook = await acme.createWebhook(acme.target.url, { events: ['identity.created'] })
     const person = await acme.createIdentity()
     await acme.rest()
-    const events = ['identity.state_changed', 'identity.state_changed']
-    await acme.change(webhook, { url: moved.target.url, events })
+    await acme.change(webhook, { url: moved.target.url, events: ['identity.state_changed'] })
     await acme.setState(person, 'inactive')
     await acme.createIdentity()
     await acme.clock.advance(SECOND)
@@ -127,27 +98,10 @@ describe('Changing a webhook', () => {
     expect(acme.target.requests).toHaveLength(1)
     const expected = ['identity.created', 'identity.state_changed']
     expect(typesTold(moved.target).toSorted()).toEqual(expected)
-    const bodies = moved.target.requests.map(({ body }) => body)
-    expect(bodies).toContain(`${acme.target.requests[0]?.body}`)
+    expect(moved.target.requests.map(({ body }) => body)).toContain(
+      `${acme.target.requests[0]?.body}`,
+    )
   })
-})
-
-test('A deleted webhook is gone', async () => {
-  await using acme = await newParty()
-  const webhook = await acme.createWebhook(acme.target.url)
-  const path = `${WEBHOOKS}/${webhook.id}`
-  expect(await acme.remove(webhook)).toBe('')
-  expect(await acme.listWebhooks()).toEqual([])
-  await acme.createIdentity()
-  await acme.rest()
-  expect(acme.target.requests).toEqual([])
-  for (const again of [
-    await acme.api.delete(path),
-    await acme.api.patch(path, { active: true }),
-    await acme.api.post(`${path}/rotate-secret`, {}),
-    await acme.api.post(`${path}/test`, {}),
-  ])
-    expect(again).toMatchObject(plain(404))
 })
 
 test('A bad URL, event or secret is refused by name, without its value', async () => {
@@ -156,17 +110,15 @@ test('A bad URL, event or secret is refused by name, without its value', async (
   const webhook = withoutSecret(await acme.createWebhook(URL_OF))
   const path = `${WEBHOOKS}/${webhook.id}`
   for (const [field, fields] of <[string, Json][]>[
-    ...[
-      ...['ftp://example.com/', 'http://localhost/', 'http://169.254.169.254/latest'],
-      ...['https://u:p@example.com/', `https://example.com/${'a'.repeat(8200)}`],
-    ].map((url) => ['url', { url }]),
+    ['url', { url: 'ftp://example.com/' }],
+    ['url', { url: 'http://169.254.169.254/latest' }],
+    ['url', { url: 'https://u:p@example.com/' }],
+    ['url', { url: `https://example.com/${'a'.repeat(8200)}` }],
     ['events', { events: [] }],
     ['events.1', { events: ['identity.created', 'identity.*'] }],
     ['events.0', { events: ['webhook.test'] }],
-    ['events.0', { events: ['Identity.Created'] }],
-    ...[
-      ...['!'.repeat(44), Buffer.alloc(23).toString('base64'), Buffer.alloc(76).toString('base64')],
-    ].map((text) => ['secret', { secret: `whsec_${text}` }]),
+    ['secret', { secret: `whsec_${'!'.repeat(44)}` }],
+    ['secret', { secret: `whsec_${Buffer.alloc(23).toString('base64')}` }],
   ]) {
     const refused = plain(400, `${field}: `)
     const answer = await acme.api.post(WEBHOOKS, { url: URL_OF, ...fields })
@@ -184,26 +136,11 @@ test('A bad URL, event or secret is refused by name, without its value', async (
   await acme.rest()
   const error = { code: 'blocked', message: expect.stringContaining('10.0.0.1') }
   const [delivery] = await acme.listDeliveries()
-  expect((await acme.readDelivery(delivery)).attempt_log).toMatchObject([
-    { status: 'failed', address: null, error },
-  ])
+  expect((await acme.readDelivery(delivery)).attempt_log).toMatchObject([{ address: null, error }])
 })
 
 const resolve = async () => [{ address: '10.0.0.1', family: 4 as const }]
 const newGuarded = await useWebhooks({ allow: [], resolve })
-
-test('A tenant may have 1,000 webhooks, whatever others have', async () => {
-  await using acme = await newParty()
-  await using other = await acme.another()
-  const first = await acme.createWebhook(URL_OF, { active: false })
-  copyEndpoint(acme.app, first, 998)
-  await acme.createWebhook(URL_OF)
-  expect(await acme.api.post(WEBHOOKS, { url: URL_OF })).toMatchObject(plain(409))
-  expect(await acme.listWebhooks()).toHaveLength(1000)
-  await other.createWebhook(URL_OF)
-  await acme.remove(first)
-  await acme.createWebhook(URL_OF)
-})
 
 test('A rotated secret signs beside the previous one for a day, or the given period', async () => {
   await using acme = await newParty()
@@ -214,23 +151,16 @@ test('A rotated secret signs beside the previous one for a day, or the given per
   expect(next).toEqual({ secret: SECRET, previous_expires_at: endsIn(24) })
   expect(await acme.listWebhooks()).toEqual([withoutSecret(webhook)])
   const both = [next.secret, webhook.secret]
-  for (const [ms, signers] of <[number, string[]][]>[
-    [24 * HOUR - 1, both],
-    [1, [next.secret]],
-  ]) {
-    acme.clock.jump(ms)
-    expect(await signersNow(acme, both)).toEqual(signers)
-  }
-  expect(await acme.rotate(webhook, { grace_seconds: 3600 })).toMatchObject({
-    previous_expires_at: endsIn(1),
-  })
-  const now = await acme.rotate(webhook, { grace_seconds: 0, secret: GIVEN })
-  expect(now).toEqual({ secret: GIVEN, previous_expires_at: null })
+  acme.clock.jump(24 * HOUR - 1)
+  expect(await signersNow(acme, both)).toEqual(both)
+  acme.clock.jump(1)
+  expect(await signersNow(acme, both)).toEqual([next.secret])
+
+  const { body } = await acme.api.post(path, { grace_seconds: 3600 })
+  expect(body.previous_expires_at).toBe(endsIn(1))
+  const now = await acme.api.post(path, { grace_seconds: 0, secret: GIVEN })
+  expect(now).toMatchObject({ status: 200, body: { secret: GIVEN, previous_expires_at: null } })
   expect(await signersNow(acme, [next.secret, GIVEN])).toEqual([GIVEN])
-  for (const grace_seconds of [-1, 604_801, 1.5])
-    expect(await acme.api.post(path, { grace_seconds })).toMatchObject(
-      plain(400, 'grace_seconds: '),
-    )
 })
 
 describe('A test event', () => {
@@ -260,42 +190,30 @@ describe('A test event', () => {
         request: { url: target.url, body: request?.body },
       })
       expect(request?.headers.get('webhook-id')).toBe(event.event_id)
-      expect(request?.headers.get('x-service-trigger')).toBe('test')
       expect(signersOf(request, [webhook.secret])).toEqual([webhook.secret])
       const { status } = await api.get(`/v1/gate/identities/${event.data.identity_id}`)
       expect(status).toBe(404)
     }
     const answer = await api.post(`${WEBHOOKS}/${webhook.id}/test`, { event_type: 'webhook.test' })
     expect(answer).toMatchObject(plain(400, 'event_type: '))
-    expect(new Set(target.requests.map(({ headers }) => headers.get('webhook-id'))).size).toBe(7)
   })
 
   test('is sent once, also to a paused webhook, not logged, and reports failures', async () => {
     await using acme = await newParty()
     const { target } = acme
     const webhook = await acme.createWebhook(target.url, { active: false })
-    await acme.createWebhook(target.url)
-    for (const [status, headers, code] of [
-      [307, { location: 'http://127.0.0.1:9/' }, 'redirect'],
-      [410, {}, 'status'],
-      [429, { 'retry-after': '60' }, 'status'],
+    for (const [status, code] of [
+      [307, 'redirect'],
+      [410, 'status'],
+      [500, 'status'],
     ] as const) {
-      target.answers(answerWith(status, headers))
+      target.answers(status, { location: 'http://127.0.0.1:9/' })
       const result = { succeeded: false, response: { status }, error: { code } }
       expect(await acme.sendTest(webhook)).toMatchObject(result)
     }
-    target.answers(() => new Response('no', { status: 500 }))
-    expect(await acme.sendTest(webhook)).toMatchObject({
-      succeeded: false,
-      response: { status: 500, body: 'no' },
-      error: { code: 'status', message: 'status 500' },
-    })
     await acme.toTheEnd()
-    expect(target.requests).toHaveLength(4)
+    expect(target.requests).toHaveLength(3)
     expect(await acme.listDeliveries()).toEqual([])
-    expect(await acme.listWebhooks()).toMatchObject([{ active: false }, { active: true }])
-    await acme.change(webhook, { url: await closedPort() })
-    const refused = { succeeded: false, response: null, error: { code: 'connect' } }
-    expect(await acme.sendTest(webhook)).toMatchObject(refused)
+    expect(await acme.listWebhooks()).toMatchObject([{ active: false }])
   })
 })

@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
 import { createPdp } from '../../../../../src/engines/gate/authorization/policy/pdp.ts'
+import { STARTER_SET } from '../../../../../src/engines/gate/authorization/policy/starter.ts'
 import type { Json, JsonObject } from '../../../../../src/engines/gate/identities/documents/json.ts'
 import type { Json as Any } from '../../fixture.ts'
 import {
+  check,
   decide,
   FORBID,
   forbidWhen,
@@ -30,16 +32,16 @@ test('Without a policy that permits, the answer is no', () => {
 
 test('A decision names all policies that permit, sorted, by annotation or position', () => {
   expect(
-    decide(`${PERMIT} @id("z") ${PERMIT} @id("é \\"a\\"") ${PERMIT} ${PERMIT} ${PERMIT}`),
+    decide(`${PERMIT} @id("__proto__") ${PERMIT} @id("é \\"a\\"") ${PERMIT} ${PERMIT} ${PERMIT}`),
   ).toEqual({
     allowed: true,
-    policies: ['policy 1', 'policy 4', 'policy 5', 'z', 'é "a"'],
-    reason: 'permitted by policies "policy 1", "policy 4", "policy 5" and 2 more',
+    policies: ['__proto__', 'policy 1', 'policy 4', 'policy 5', 'é "a"'],
+    reason: 'permitted by policies "__proto__", "policy 1", "policy 4" and 2 more',
   })
-  const many = Array.from({ length: 200 }, (_, n) => permitWhen(`context.n == ${n + 1}`)).join('')
-  for (const n of [1, 2, 10, 99, 100, 200])
+  const many = Array.from({ length: 12 }, (_, n) => permitWhen(`context.n == ${n + 1}`)).join('')
+  for (const n of [1, 2, 10, 12])
     expect(decide(many, { context: { n } }).policies).toEqual([`policy ${n}`])
-  expect(decide(many, { context: { n: 201 } }).allowed).toBe(false)
+  expect(decide(many, { context: { n: 13 } }).allowed).toBe(false)
 })
 
 test('A policy that forbids or fails denies whatever else permits', () => {
@@ -127,11 +129,8 @@ test.each([
   ['passepartout:key:k1', 'Passepartout::Key::"k1"'],
   ['access-key:1', 'AccessKey::"1"'],
   ['access_key:1', 'Access_key::"1"'],
-  ['accesskey:1', 'Accesskey::"1"'],
   ['if:in-has:1', 'If::InHas::"1"'],
   ['identity:bob', 'Identity::"bob"'],
-  ['role:admin', 'Role::"admin"'],
-  ['service:x', 'Service::"x"'],
   ['tenant:key:1', 'Tenant::Key::"1"'],
 ])('The resource %s is %s, in its tenant', (resource, uid) => {
   const condition = `resource == ${uid} && resource in principal.tenant`
@@ -151,33 +150,33 @@ test('A resource can be the tenant or the subject, and not those of the same nam
     expect(holds(condition, of)).toBe(expected)
 })
 
-test.each([
-  ...['a"b', 'a\\', '\\"); permit(principal,action,resource);//', '日本😀', '{"__entity"}', '$(x)'],
-])('%p is only a name', (name) => {
-  const quoted = JSON.stringify(name)
-  const text = `permit (principal == Identity::${quoted}, action, resource == Document::${quoted});`
-  const principal = person({ id: name, roles: [name], email: name })
-  const no = 'no policy permits this'
-  expect(decide(text, { principal, resource: `document:${name}` }).allowed).toBe(true)
-  expect(decide(text, { principal, resource: 'document:other' }).reason).toBe(no)
-  expect(decide(text, { resource: `document:${name}` }).reason).toBe(no)
-  expect(holds(`principal in Tenant::${quoted}`, { tenantId: name })).toBe(true)
-})
+test.each(['a"b', '\\"); permit(principal,action,resource);//', '日本😀', '{"__entity"}'])(
+  '%p is only a name',
+  (name) => {
+    const quoted = JSON.stringify(name)
+    const text = `permit (principal == Identity::${quoted}, action, resource == Document::${quoted});`
+    const principal = person({ id: name, roles: [name], email: name })
+    const no = 'no policy permits this'
+    expect(decide(text, { principal, resource: `document:${name}` }).allowed).toBe(true)
+    expect(decide(text, { principal, resource: 'document:other' }).reason).toBe(no)
+    expect(decide(text, { resource: `document:${name}` }).reason).toBe(no)
+    expect(holds(`principal in Tenant::${quoted}`, { tenantId: name })).toBe(true)
+  },
+)
 
 const ODD = { fraction: 1.5, gone: null, big: 2 ** 60, half: '\ud800', low: -(2 ** 53) }
 
-test.each(Object.keys(ODD))(
-  'Metadata without a Cedar value exists, equals nothing, and makes comparisons fail: %s',
-  (name) => {
-    const given = withMetadata(ODD)
+test('Metadata without a Cedar value exists, equals nothing, and makes comparisons fail', () => {
+  const given = withMetadata(ODD)
+  for (const name of Object.keys(ODD)) {
     const member = `principal.metadata.${name}`
     expectAll([`principal.metadata has ${name}`, `principal has metadata.${name}`], given)
-    for (const value of ['1', '2', '0', '""', 'false', '{}', '[]', 'principal', 'decimal("1.5")'])
+    for (const value of ['1', '0', '""', 'false', '{}', '[]', 'principal', 'decimal("1.5")'])
       expect(holds(`${member} == ${value}`, given)).toBe(false)
-    for (const rest of ['< 2', '>= 0', 'like "*"', '+ 1 == 2', '.a == 1', '.contains(1)', ''])
+    for (const rest of ['< 2', 'like "*"', '+ 1 == 2', '.a == 1', '.contains(1)', ''])
       expect(holds(`${member} ${rest}`, given)).toContain(' failed: ')
-  },
-)
+  }
+})
 
 test('Metadata without a Cedar value equals itself, and changes nothing around it', () => {
   const lists = { a: [1.5, null], b: [null, 1.5], c: [2.5, null], d: ['1.5', 'null'] }
@@ -213,14 +212,11 @@ test.each<[string, JsonObject]>([
   [BLOCKED, { blocked: [1.5] }],
   [BLOCKED, { blocked: null }],
   [BLOCKED, { blocked: { '\ud800': 1 } }],
-  [BLOCKED, { blocked: { __entity: 1 } }],
   [BLOCKED, { blocked: true, pad: 'x'.repeat(20_000) }],
-  [BLOCKED, { blocked: true, pad: Array(4000).fill(null) }],
   ['principal has metadata.blocked', { blocked: true, pad: 'x'.repeat(20_000) }],
   ['principal["met\\u{61}data"] has blocked', { blocked: true, pad: 'x'.repeat(20_000) }],
   [BANNED, { tags: ['banned', 1.5] }],
   [BANNED, { tags: ['banned', null, { __expr: 1 }] }],
-  [BANNED, { tags: ['banned', '\ud800'] }],
   [BANNED, { tags: ['banned', deep(20, 1)] }],
   [FLAGGED, { a: { blocked: 1, __extn: { fn: 'ip', arg: '::' } } }],
   [FLAGGED, { a: { blocked: deep(20, 1) } }],
@@ -236,11 +232,7 @@ test.each<[JsonObject, JsonObject, string]>([
   [{ s: 'x'.repeat(16_376) }, { s: 'x'.repeat(16_377) }, 'is larger than 16 KB, the limit for'],
   [{ s: Array(300).fill(0.5) }, { s: Array(400).fill(0.5) }, 'has too many nulls, fractions'],
   [deep(15, {}) as JsonObject, deep(16, {}) as JsonObject, 'is nested deeper than 16 levels'],
-  [
-    { a: [{ entity: 1 }] },
-    { a: [{ __entity: { type: 'Role', id: 'a' } }] },
-    'has a member __entity',
-  ],
+  [{ a: [{ entity: 1 }] }, { a: [{ __entity: 1 }] }, 'has a member __entity'],
   [{ a: { fn: 1 } }, { a: { __extn: { fn: 'ip', arg: '::' } } }, 'has a member __extn, a name'],
   [{ é: 1 }, { '\ud800': 1 }, 'has a member whose name is not valid Unicode'],
 ])('Metadata that policies cannot hold denies, and the reason says so: %# %s', (fine, bad, why) => {
@@ -254,4 +246,59 @@ test('Policies that read no metadata are not affected by it', () => {
   const given = withMetadata({ s: 'x'.repeat(50_000), deep: deep(60, {}), __entity: { id: 'a' } })
   expect(decide(PERMIT, given).allowed).toBe(true)
   expect(holds('principal.email_verified && context has s', given)).toBe(false)
+})
+
+const admin = person({ roles: ['admin'] })
+const PRINCIPALS = [
+  ...[person(), admin, person({ roles: ['Admin', 'editor', 'admin '] }), SERVICE],
+  person({ id: 'a"\\b', isEmailVerified: false, metadata: { roles: ['admin'], admin: true } }),
+  person({ id: TENANT }),
+]
+const ACTIONS = ['read', 'keys.list', 'keys.readd', 'a.b.read', 'keys.Read']
+const RESOURCES = [
+  ...[`tenant:${TENANT}`, 'tenant:another', 'identity:alice', 'identity:a"\\b'],
+  ...[`identity:${TENANT}`, 'service:alice', 'tenant:key:k1'],
+]
+
+test('The starter set decides the same in code as in Cedar, and uses all its policies', () => {
+  const pdp = createPdp()
+  // One character more than the starter set, so that Cedar evaluates it.
+  const custom = { tenantId: TENANT, version: 1, text: `${STARTER_SET}//` }
+  const questions = PRINCIPALS.flatMap((principal) =>
+    ACTIONS.flatMap((action) =>
+      RESOURCES.map((resource) => question({ principal, action, resource })),
+    ),
+  )
+  const decided = questions.map((asked) => pdp.decide(asked, null))
+  expect(questions.map((asked) => pdp.decide(asked, custom))).toEqual(decided)
+  expect(pdp.isStarted()).toBe(true)
+  expect(decided.some(({ allowed }) => !allowed)).toBe(true)
+  const used = new Set(decided.flatMap(({ policies }) => policies))
+  expect(used).toEqual(new Set(check(STARTER_SET).map(({ name }) => name)))
+})
+
+test.each<[Given, string?]>([
+  [{ action: 'documents.read' }, 'own-tenant-reads'],
+  [{ action: 'documents.list' }, 'own-tenant-reads'],
+  [{ resource: 'identity:alice' }, 'own-identity'],
+  [{ principal: admin }, 'tenant-admins'],
+  [{}, ''],
+  [{ action: 'documents.unread' }, ''],
+  [{ resource: 'identity:bob' }, ''],
+  [{ resource: 'document:alice' }, ''],
+  [{ resource: 'tenant:another', principal: admin }, ''],
+  [{ action: 'documents.read', principal: SERVICE }, ''],
+])('The starter set permits %j by %j', (of, name) => {
+  const reason = name ? `permitted by policy "${name}"` : 'no policy permits this'
+  const decision = { allowed: Boolean(name), policies: name ? [name] : [], reason }
+  expect(createPdp().decide(question(of), null)).toEqual(decision)
+})
+
+test('The text of the starter set starts no engine, whatever its line ends', () => {
+  const pdp = createPdp()
+  for (const text of [STARTER_SET, STARTER_SET.replaceAll('\n', '\r\n'), `\n${STARTER_SET}\n`]) {
+    const custom = { tenantId: TENANT, version: text.length, text }
+    expect(pdp.decide(question({ action: 'a.read' }), custom).allowed).toBe(true)
+  }
+  expect(pdp.isStarted()).toBe(false)
 })

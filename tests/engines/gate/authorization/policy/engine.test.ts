@@ -23,7 +23,7 @@ test('An engine that runs out of stack is replaced, without its policies', () =>
   expect(engine.isStarted()).toBe(false)
   // More levels than the check of texts lets through.
   const deep = permitWhen(Array(500).fill('1==1').join('&&'))
-  for (const generation of [0, 1, 2]) {
+  for (const generation of [0, 1]) {
     expect(engine.generation()).toBe(generation)
     expect(engine.run((cedar) => cedar.keep('all', { PERMIT }).type)).toBe('success')
     expect(engine.run((cedar) => cedar.keep('deep', { deep }).type)).toBe('success')
@@ -79,7 +79,7 @@ test('Cached policies are those of their tenant, version and text', () => {
     [4, PERMIT, true],
   ] as const)
     expect(isAllowed('a', version, text)).toBe(expected)
-  for (const n of [0, 1, 2, 3, 4, 5, 4, 3, 2, 1, 0])
+  for (const n of [0, 1, 2, 3, 2, 1, 0])
     expect(isAllowed(`t${n}`, 1, n % 2 === 0 ? PERMIT : FORBID)).toBe(n % 2 === 0)
 })
 
@@ -139,18 +139,15 @@ test('A text is parsed once per version, unless many others came since', () => {
   expect(parsedOf(custom(PERMIT, 2))).not.toBe(result)
   expect(parsedOf(custom(FORBID, 2))).toMatchObject({ set: { policies: [{ effect: 'forbid' }] } })
 
-  const problem = refusalOf(() => check('permit ('))?.message
-  expect(problem).toBeString()
-  expect(parsedOf(custom('permit (', 3))).toEqual({ problem: `unusable ${problem}` })
+  const problem = `unusable ${refusalOf(() => check('permit ('))?.message}`
+  expect(parsedOf(custom('permit (', 3))).toEqual({ problem })
   expect(parses(() => parsedOf(custom('permit (', 3)))).toBe(false)
   giveUp(custom(PERMIT, 4), 'too much')
   expect(parsedOf(custom(PERMIT, 4))).toEqual({ problem: 'too much' })
-  expect(parsedOf(custom(PERMIT, 5))).toMatchObject({ set: { tenantId: TENANT } })
 
-  expect(parsedOf(custom(PERMIT, 1, 'b'))).toMatchObject({ set: { tenantId: 'b' } })
+  expect(parsedOf(custom(PERMIT, 5, 'b'))).toMatchObject({ set: { tenantId: 'b' } })
   for (let n = 0; n < 16; n++) check(`${PERMIT} // ${n}`)
-  expect(parses(() => parsedOf(custom(PERMIT, 5)))).toBe(false)
-  parsedOf(custom(FORBID, 1, 'c'))
-  parsedOf(custom(FORBID, 1, 'd'))
-  expect(parses(() => parsedOf(custom(PERMIT, 5)))).toBe(true)
+  expect(parses(() => parsedOf(custom(PERMIT, 5, 'b')))).toBe(false)
+  for (const tenantId of ['c', 'd']) parsedOf(custom(FORBID, 1, tenantId))
+  expect(parses(() => parsedOf(custom(PERMIT, 5, 'b')))).toBe(true)
 })

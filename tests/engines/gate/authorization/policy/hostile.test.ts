@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { MAX_LEVELS } from '../../../../../src/engines/gate/authorization/policy/cost.ts'
-import { check, holds, permitWhen, refusal } from './support.ts'
+import { seeded } from '../../identities/documents/support.ts'
+import { check, decide, holds, permitWhen, refusal } from './support.ts'
 
 // Texts at the limits of size are in tests/slow/resilience/hostile-policies.test.ts.
 
@@ -12,26 +13,16 @@ const chain = (part: string, operator: string, parts: number) =>
 test.each([
   policy(`${'if true then '.repeat(1300)}true${' else false'.repeat(1300)}`),
   policy(`${'1+'.repeat(4000)}1==1`),
-  policy(`context${'.a'.repeat(4000)}`),
 ])('A text deeper than the stack is refused: %#', (text) => {
   expect(refusal(text)).toBe('policies: is nested too deeply')
 })
 
-test.each([
-  '[',
-  '{a:',
-  '([',
-  '(]',
-  'if (',
-  '"x"[',
-  '"("(',
-  '"\\"("(',
-  '"\\\\"(',
-  '//"\n(',
-  '//(\r[',
-])('Open brackets are counted whatever is around them: %j', (part) => {
-  expect(refusal(policy(part.repeat(101)))).toEndWith('more than 100 brackets are open here')
-  expect(refusal(policy(part.repeat(49)))).not.toContain('brackets')
+test('Open brackets are counted whatever is around them', () => {
+  const parts = ['[', '{a:', '([', '(]', 'if (', '"x"[', '"("(', '"\\"("(', '"\\\\"(', '//"\n(']
+  for (const part of [...parts, '//(\r[']) {
+    expect(refusal(policy(part.repeat(101)))).toEndWith('more than 100 brackets are open here')
+    expect(refusal(policy(part.repeat(49)))).not.toContain('brackets')
+  }
 })
 
 test('Up to 100 brackets may be open at once, not counting strings, comments and words', () => {
@@ -39,24 +30,19 @@ test('Up to 100 brackets may be open at once, not counting strings, comments and
   const tooMany = 'more than 100 brackets are open here'
   expect(check(within(99))).toHaveLength(1)
   expect(refusal(within(100))).toBe(`policies: line 1, column 138: ${tooMany}`)
-  expect(refusal(`// 日本 ((\r\n${policy('\n"é("==('.repeat(100))}`)).toBe(
-    `policies: line 102, column 7: ${tooMany}`,
-  )
+  const late = `// 日本 ((\r\n${policy('\n"é("==('.repeat(100))}`
+  expect(refusal(late)).toBe(`policies: line 102, column 7: ${tooMany}`)
   const closed = '([{a:1}.a].contains(1))&&'.repeat(40)
   const quoted = `"${'('.repeat(900)}\\"${'['.repeat(120)}\\\\"!="" //${'['.repeat(200)}\n`
   expect(check(policy(closed + quoted))).toHaveLength(1)
   expect(check(policy(chain('context has constructor.toString', '||', 60)))).toHaveLength(1)
 })
 
-test.each(['a ', '9 ', 'a9.', '""', '==', '::', ',', '!', '@', '&&', '?a ', 'é', ',,//\r'])(
-  'A text has at most 8192 words and symbols, of any kind: %j',
-  (part) => {
+test('8192 words and symbols, 1024 backslashes and 250 semicolons are the most', () => {
+  for (const part of ['a ', '9 ', 'a9.', '""', '==', ',', '?a ', 'é', ',,//\r']) {
     const text = part.repeat(Math.floor(SIZE / Buffer.byteLength(part)))
     expect(refusal(text)).toEndWith('more than 8192 words and symbols')
-  },
-)
-
-test('8192 words and symbols, 1024 backslashes and 250 semicolons are the most', () => {
+  }
   // A set of n items takes 2 n + 2, as a comma at the end counts, too.
   const set = (items: number) => policy(`[${'1,'.repeat(items)}]==[]`)
   const most = (8192 - 17) >> 1
@@ -70,21 +56,59 @@ test('8192 words and symbols, 1024 backslashes and 250 semicolons are the most',
 })
 
 /** Each is exactly as deep as allowed. */
-test.each(
-  Object.entries({
-    or: chain('context.no', '||', MAX_LEVELS - 1),
-    and: `!(${chain('!context.no', '&&', MAX_LEVELS - 4)})`,
-    sum: `1${'+context.n'.repeat(MAX_LEVELS - 3)} == 1`,
-    conditionals: `${'if context.no then true else '.repeat(MAX_LEVELS - 2)}context.no`,
-    calls: chain('ip(context.ip).isInRange(ip("10.0.0.0/8"))', '||', MAX_LEVELS - 3),
-    sets: `${'[ '.repeat(60)}context.n${' ]'.repeat(60)} == context.s`,
-    groups: `${'(context.no || '.repeat(MAX_LEVELS - 2)}context.no${')'.repeat(MAX_LEVELS - 2)}`,
-    conditions: `${'!context.no } when { '.repeat(MAX_LEVELS - 3)}context.no`,
-    records: `${'{a:'.repeat(48)}context.no${'}.a'.repeat(48)}`,
-  }),
-)('The deepest allowed %s can be evaluated', (_, condition) => {
-  const context = { no: false, n: 2, s: [1], ip: '1.2.3.4' }
+test.each([
+  chain('context.no', '||', MAX_LEVELS - 1),
+  `!(${chain('!context.no', '&&', MAX_LEVELS - 4)})`,
+  `1${'+context.n'.repeat(MAX_LEVELS - 3)} == 1`,
+  chain('ip(context.ip).isInRange(ip("10.0.0.0/8"))', '||', MAX_LEVELS - 3),
+  `${'!context.no } when { '.repeat(MAX_LEVELS - 3)}context.no`,
+])('The deepest allowed chain can be evaluated: %#', (condition) => {
+  const context = { no: false, n: 2, ip: '1.2.3.4' }
   expect(holds(condition, { context })).toBe(false)
+})
+
+type Wrap = readonly [before: string, after: string]
+
+/** Each goes around an expression. */
+const WRAPS: readonly Wrap[] = [
+  ['(', ')'],
+  ['context["a"] == (', ')'],
+  ['if true then (', ') else false'],
+  ['!(', ')'],
+  ['context.no || (', ')'],
+  ['[', '].isEmpty()'],
+  ['{a: ', '}.a'],
+  ['principal in [', ']'],
+]
+
+const wrapped = (wraps: readonly Wrap[]) =>
+  permitWhen(wraps.reduceRight((inner, [before, after]) => before + inner + after, 'context.no'))
+
+/** The deepest text that passes the check can be evaluated, and one level more does not pass. */
+function expectEvaluated(wraps: readonly Wrap[]) {
+  const textOf = (count: number) => wrapped(wraps.slice(0, count))
+  let [passing, refused] = [40, wraps.length]
+  while (refused - passing > 1) {
+    const count = (passing + refused) >> 1
+    if (refusal(textOf(count)) === '') passing = count
+    else refused = count
+  }
+  const reasonOf = (count: number) =>
+    decide(textOf(count), { context: { a: true, no: false } }).reason
+  expect(reasonOf(passing)).not.toMatch(/could not be evaluated|unusable/)
+  expect(reasonOf(passing + 1)).toStartWith('unusable policies: ')
+}
+
+test.each(WRAPS)('The deepest accepted policy can be evaluated: %p %p', (...wrap) =>
+  expectEvaluated(Array(101).fill(wrap)),
+)
+
+test('So can the deepest accepted random policy', () => {
+  const below = seeded(1)
+  // Brackets are chosen more often.
+  const all = [...Array(2).fill(WRAPS[0]), ...WRAPS]
+  const kinds = all.slice(0, 3 + below(all.length - 2))
+  expectEvaluated(Array.from({ length: 101 }, () => kinds[below(kinds.length)] as Wrap))
 })
 
 test('A policy has at most 100 levels', () => {
@@ -128,10 +152,10 @@ test('Cheap conditions are allowed in every policy', () => {
     'context.n > principal.metadata.n',
     'principal.email like "*@example.com"',
   ]
-  for (const some of [cheap.slice(0, 5), cheap.slice(5)])
-    expect(check(some.map((one) => policy(chain(one, '||', 51)).repeat(2)).join(''))).not.toEqual(
-      [],
-    )
+  for (const some of [cheap.slice(0, 5), cheap.slice(5)]) {
+    const text = some.map((one) => policy(chain(one, '||', 51)).repeat(2)).join('')
+    expect(check(text)).toHaveLength(2 * some.length)
+  }
 })
 
 test('Patterns have at most 512 characters in all, and strings 1024', () => {
@@ -150,13 +174,8 @@ test('Patterns have at most 512 characters in all, and strings 1024', () => {
   expect(check(either(1024))).toHaveLength(1)
   for (const text of [either(1025), policy(`[{a: "${'a'.repeat(1025)}"}] == []`)])
     expect(refusal(text)).toBe(strings)
-})
-
-test.each(['"aaa" like "*a"', 'context.no || {a: ["b"]}.a like "*a"', '!("a" + "b" like "*")'])(
-  'A pattern for a constant is refused: %s',
-  (condition) => {
-    expect(refusal(`${permitWhen('true')}\n${policy(condition)}`)).toBe(
+  for (const constant of ['"aaa" like "*a"', 'context.no || {a: ["b"]}.a like "*a"'])
+    expect(refusal(`${permitWhen('true')}\n${policy(constant)}`)).toBe(
       'policies: line 2, column 1: like needs a variable before it: with a constant, the result never changes',
     )
-  },
-)
+})

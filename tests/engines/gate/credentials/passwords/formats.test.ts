@@ -41,9 +41,6 @@ const VECTORS: Record<string, string[]> = {
     'pbkdf2_sha256$1000$seasalt22charsXYZ12345$1k6fV0t68ctnXFOsQpAe45fuqAHd5ImXB2GkIPmLd2o=',
     'pbkdf2_sha512$1000$seasalt22charsXYZ12345$bh75GjYCvPchysUgJflDujD58XieoJC3JWaIrnLaBbCG4d7ccfqLVNzoq8efQ7vDDt7NB10BXSIlpdRAqWVvGw==',
   ],
-  pleaseletmein: [
-    '$scrypt$ln=14,r=8,p=1$U29kaXVtQ2hsb3JpZGU$cCO9yzr9c0hGHAbNgf046/2o+7qQT44+qbVD9lRdofLVQylVYT8Pz2LUlwUkKpr55h6F3A1lHkDfzwF7RVdYhw',
-  ],
   passwd: [
     '$pbkdf2-sha256$i=1,l=64$c2FsdA$VawEblbjCJ/sFpHCJUS2BflBhSFt3gRl5oudV8INrLxJypzM8Xm2RZkWZLOdd+8xfHG4RbHjC9UJESBB06GXgw',
   ],
@@ -75,10 +72,10 @@ function refusal(hash: string): string | undefined {
 }
 
 test.each([
-  `$argon2id$v=19$m=32768,t=2,p=1$${SALT}$${HASH}`,
-  `$2b$10$${'.'.repeat(53)}`,
-  `$scrypt$ln=14,r=8,p=1$${SALT}$${HASH}`,
-  `$pbkdf2-sha256$i=200000$${SALT}$${HASH}`,
+  `$argon2id$v=19$m=16384,t=2,p=1$${SALT}$${HASH}`,
+  `$2b$08$${'.'.repeat(53)}`,
+  `$scrypt$ln=13,r=8,p=1$${SALT}$${HASH}`,
+  `$pbkdf2-sha256$i=50000$${SALT}$${HASH}`,
 ])('The event loop keeps running while %s is verified', async (hash) => {
   let [turns, isDone] = [0, false]
   const turn = () => {
@@ -144,7 +141,6 @@ test.each([
   `$scrypt$ln=32,r=8,p=10$${bytes(128)}$${bytes(128)}`,
   `$pbkdf2-sha1$i=1$${bytes(128)}$${bytes(128)}`,
   `$pbkdf2-sha512$1$${bytes(4)}$${bytes(16)}`,
-  `$pbkdf2-sha256$i=1,l=16$${bytes(4)}$${bytes(16)}`,
 ])('%s can be verified', async (hash) => {
   expect(await parseHash(hash).matches('password')).toBe(false)
 })
@@ -200,12 +196,8 @@ test.each([
 
 test('Neither salt nor hash is repeated in an error', () => {
   for (const hash of [
-    `$argon2id$v=19$m=64,t=99,p=1$${SALT}$${HASH}`,
-    `$2b$99$${SALT}${HASH}`,
-    `$scrypt$ln=99,r=8,p=1$${SALT}$${HASH}`,
-    `$pbkdf2-sha256$i=1$${SALT}!$${HASH}`,
-    `pbkdf2_sha999$1$${SALT}$${HASH}`,
-    `${SALT}$${HASH}`,
+    ...[argon2('v=19$m=64,t=99,p=1'), scrypt('ln=99,r=8,p=1'), `$2b$99$${SALT}${HASH}`],
+    ...[`$pbkdf2-sha256$i=1$${SALT}!$${HASH}`, `pbkdf2_sha9$1$${SALT}$${HASH}`, SALT + HASH],
   ]) {
     const message = refusalOf(() => parseHash(hash))?.message
     expect(message).toBeString()

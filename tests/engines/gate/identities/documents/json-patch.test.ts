@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import SPECIFIED from 'json-patch-test-suite/spec_tests.json'
+import GENERAL from 'json-patch-test-suite/tests.json'
 import type { Json, JsonObject } from '../../../../../src/engines/gate/identities/documents/json.ts'
 import {
   applyJsonPatch,
@@ -34,7 +36,49 @@ const patched = (document: JsonObject, operations: unknown[], rules = RULES) =>
 const broken = (document: JsonObject, operation: unknown, rules = RULES) =>
   ruleOf(() => patched(document, [operation], rules))
 
-// Ordinary operations are in json-patch-suite.test.ts.
+interface Step {
+  path?: string
+  from?: string
+}
+
+/** Without `expected` and `error`, the document stays as it is. */
+interface Example {
+  comment?: string
+  doc: Json
+  patch: Step[]
+  expected?: Json
+  error?: string
+}
+
+// Of two members of the same name, the JSON parser keeps the last one, which is valid.
+const examples = ([...GENERAL, ...SPECIFIED] as unknown as Example[]).filter(
+  ({ error = '' }) => !error.includes("two 'op' members"),
+)
+
+test.each(['/metadata_public/d', '/traits/custom_data/d'])(
+  'The examples of json-patch-tests hold at %s',
+  (at) => {
+    const embed = (d: Json): Projection => {
+      const traits = { email: 'a@b.example', tenant_id: 't' }
+      return at.startsWith('/traits')
+        ? { traits: { ...traits, custom_data: { d } }, metadata_public: {}, state: 'active' }
+        : { traits, metadata_public: { d }, state: 'active' }
+    }
+    const below = ({ path, from, ...rest }: Step): Step => ({
+      ...rest,
+      ...(path !== undefined && { path: at + path }),
+      ...(from !== undefined && { from: at + from }),
+    })
+    expect(examples.length).toBeGreaterThan(85)
+    for (const { comment, doc, patch, expected = doc, error } of examples) {
+      const title = `${comment} ${JSON.stringify(patch)}`
+      const outcome = () => patchIdentity(frozen(embed(doc)), frozen(patch.map(below)))
+      if (error === undefined) expect(outcome(), title).toEqual(embed(expected))
+      else expect(ruleOf(outcome), title).toBeString()
+    }
+  },
+)
+
 test.each<[JsonObject, object, JsonObject]>([
   [{ a: 1 }, { ...remove('/a'), value: { b: Number.POSITIVE_INFINITY } }, {}],
   [{}, { ...add('/b', 1), from: 7, xyz: 2 }, { b: 1 }],
@@ -241,22 +285,12 @@ describe('An identity', () => {
   })
 
   test.each([
-    ...[
-      '',
-      '/',
-      '/id',
-      '/schema_id',
-      '/schema_url',
-      '/state_changed_at',
-      '/created_at',
-      '/0',
-      '/-',
-    ],
-    ...['/updated_at', '/metadata_admin', '/session_generation', '/tenant_id', '/toString'],
-    ...['/traits/tenant_id', '/traits/tenant_id/', '/TRAITS/tenant_id', '/traits ', '/trait'],
-    ...['/traits~1tenant_id', '//traits/email', '/State', '/stateful', '/metadata_public~0'],
+    ...['', '/', '/id', '/schema_id', '/schema_url', '/state_changed_at', '/updated_at', '/0'],
+    ...['/metadata_admin', '/session_generation', '/tenant_id', '/toString', '/-', '/traits '],
+    ...['/traits/tenant_id', '/traits/tenant_id/', '/TRAITS/tenant_id', '/trait', '//traits/email'],
+    ...['/traits~1tenant_id', '/State', '/stateful', '/metadata_public~0', '/recovery_addresses/-'],
     ...['/constructor/traits/tenant_id', '/verifiable_addresses/0/verified'],
-    ...['/recovery_addresses/-', '/credentials/password/config/hashed_password'],
+    '/credentials/password/config/hashed_password',
   ])('can be neither changed nor read at %p', (pointer) => {
     for (const operation of everywhere(pointer, '/metadata_public/roles'))
       expect(ruleOf(() => patchIdentity(IDENTITY, [operation]))).toBe('not_allowed')
@@ -274,9 +308,8 @@ describe('An identity', () => {
     const email = `${'a'.repeat(64)}@${'b'.repeat(180)}.example`
     const edits = [replace('/metadata_public/a', `${data.slice(1)}y`), add('/traits/email', email)]
     expect(patchIdentity(full, edits).traits).toHaveProperty('email', email)
-    const fill = Array.from({ length: 200 }, (_, n) =>
-      add(`/metadata_public/${n}`, 'x'.repeat(1000)),
-    )
+    const kilobyte = 'x'.repeat(1000)
+    const fill = Array.from({ length: 200 }, (_, n) => add(`/metadata_public/${n}`, kilobyte))
     const refusal = refusalOf(() => patchIdentity(IDENTITY, fill))
     expect(refusal?.message).toMatch(/^operation 1[23]\d /)
     expect(refusal?.rule).toBe('too_large')

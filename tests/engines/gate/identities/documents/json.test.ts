@@ -43,25 +43,12 @@ test('An object has a limited size in UTF-8, and up to 64 levels', () => {
 })
 
 test.each([
-  ['x', 0],
-  [null, 0],
-  [{}, 1],
-  [[1, [2], { a: { b: [] } }, 3], 4],
-])('%j has %d levels', (value, levels) => expect(levelsOf(value)).toBe(levels))
-
-test.each([
   ['{"a":1,"b":{"c":2,"d":3}}', '{"b":{"d":3,"c":2},"a":1}', true],
-  ['1.0', '1', true],
-  ['0', '-0', true],
+  ['[1.0,0]', '[1,-0]', true],
   ['"\\u0061\\/"', '"a/"', true],
-  ['[]', '[]', true],
-  ['null', 'null', true],
   ['1', '"1"', false],
   ['0', 'false', false],
-  ['0', 'null', false],
-  ['""', 'null', false],
   ['[]', '{}', false],
-  ['[]', 'null', false],
   ['{}', 'null', false],
   ['[1,2]', '[2,1]', false],
   ['[1]', '[1,1]', false],
@@ -77,39 +64,25 @@ test.each([
   expect(saysTheSame(JSON.parse(other), JSON.parse(one))).toBe(isSame)
 })
 
-test.each([
-  ['', []],
-  ['/foo/0', ['foo', '0']],
-  ['/', ['']],
-  ['/a~1b', ['a/b']],
-  ['/c%d', ['c%d']],
-  ['/i\\j k"l', ['i\\j k"l']],
-  ['/m~0n', ['m~n']],
-  ['/~01', ['~1']],
-  ['/~10', ['/0']],
-  ['/~00~11', ['~0/1']],
-  ['/a//b/', ['a', '', 'b', '']],
-  ['/é/\u{1f600}', ['é', '\u{1f600}']],
-])('The pointer %p is read and written again', (text, tokens) => {
-  expect(isPointer(text)).toBe(true)
-  expect(readPointer(text)).toEqual(tokens)
-  expect(showPointer(tokens)).toBe(text)
-})
-
-test('Other texts are not pointers, and long ones are truncated in messages', () => {
-  for (const text of [
-    'foo',
-    'foo/bar',
-    ' /foo',
-    '#/foo',
-    '/a~',
-    '/~',
-    '/~2',
-    '/a/~x',
-    '/~~0',
-    '~0',
-  ])
-    expect(isPointer(text)).toBe(false)
+test('A pointer is read and written again, and truncated in messages', () => {
+  for (const [text, tokens] of <[string, string[]][]>[
+    ['', []],
+    ['/foo/0', ['foo', '0']],
+    ['/', ['']],
+    ['/a~1b', ['a/b']],
+    ['/i\\j k"l%d', ['i\\j k"l%d']],
+    ['/~01', ['~1']],
+    ['/~10', ['/0']],
+    ['/~00~11', ['~0/1']],
+    ['/a//b/', ['a', '', 'b', '']],
+    ['/é/\u{1f600}', ['é', '\u{1f600}']],
+  ]) {
+    expect([text, isPointer(text)]).toEqual([text, true])
+    expect(readPointer(text)).toEqual(tokens)
+    expect(showPointer(tokens)).toBe(text)
+  }
+  for (const text of ['foo', 'foo/bar', ' /foo', '#/foo', '/a~', '/~2', '/a/~x', '/~~0', '~0'])
+    expect([text, isPointer(text)]).toEqual([text, false])
   expect(showPointer(['a'.repeat(300)])).toBe(`/${'a'.repeat(199)}…`)
   expect(showPointer(['a'.repeat(199)])).toBe(`/${'a'.repeat(199)}`)
 })
@@ -132,13 +105,10 @@ test.each([
   ['[1,2]', '{"a":"b","c":null}', '{"a":"b"}'],
   ['{}', '{"a":{"bb":{"ccc":null}}}', '{"a":{"bb":{}}}'],
   // Others.
-  ['{"a":1}', '{}', '{"a":1}'],
   ['{"a":1}', '{"a":{}}', '{"a":{}}'],
   ['{"a":{"b":{"c":1,"d":2}}}', '{"a":{"b":{"c":null}}}', '{"a":{"b":{"d":2}}}'],
   ['{}', '{"a":[null,{"b":null}]}', '{"a":[null,{"b":null}]}'],
   ['{"a":false}', '{"a":0,"b":"","c":false}', '{"a":0,"b":"","c":false}'],
-  ['{"":1}', '{"":null}', '{}'],
-  ['[{"b":2}]', '{"0":{"a":1}}', '{"0":{"a":1}}'],
   ['"text"', '{"length":{"a":1}}', '{"length":{"a":1}}'],
   // Names that objects inherit are ordinary names.
   ['{}', '{"toString":null,"constructor":{"x":{"y":1}}}', '{"constructor":{"x":{"y":1}}}'],
@@ -151,6 +121,13 @@ test.each([
 })
 
 test('The result of a merge nests no deeper than the deeper input', () => {
+  for (const [value, levels] of [
+    ['x', 0],
+    [null, 0],
+    [{}, 1],
+    [[1, [2], { a: { b: [] } }, 3], 4],
+  ] as const)
+    expect(levelsOf(value as never)).toBe(levels)
   const deep = JSON.parse(`{"a":{"b":${nested(62)}}}`)
   expect(levelsOf(mergePatch({ a: { b: { c: { d: 1 } } } }, deep))).toBe(64)
   expect(levelsOf(mergePatch(deep, { a: { b: { c: { d: 1 } } } }))).toBe(4)
