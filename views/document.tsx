@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { assetHref } from './assets.ts'
 
 /** A page outside the console, in the user's language and hidden from search engines. */
 export const Document = (page: {
@@ -15,9 +16,9 @@ export const Document = (page: {
       <meta name="color-scheme" content="light dark" />
       <meta name="robots" content="noindex" />
       <title>{page.title}</title>
-      <link rel="icon" href="/assets/icon.svg" type="image/svg+xml" />
-      <link rel="stylesheet" href="/assets/gatehouse.css" />
-      <link rel="stylesheet" href={`/assets/${page.styles.sheet}`} />
+      <link rel="icon" href={assetHref('', 'icon.svg')} type="image/svg+xml" />
+      <link rel="stylesheet" href={assetHref('', 'gatehouse.css')} />
+      <link rel="stylesheet" href={assetHref('', page.styles.sheet)} />
     </head>
     <body class={page.styles.style}>{page.children}</body>
   </html>

@@ -1,12 +1,16 @@
 import { Elysia } from 'elysia'
-import { htmlAnswer, htmlText } from '../../views/html.ts'
+import { ASSETS, type Asset, versionOf } from '../../views/assets.ts'
+import { htmlText } from '../../views/html.ts'
 import { ReferencePage } from '../../views/reference.tsx'
 import type { ApiDocument } from '../http/openapi.ts'
 import { PAGE_CONTENT_POLICY } from '../http/security-headers.ts'
+import { createStaticContent } from '../http/static-content.ts'
 import { notFound } from '../platform/errors.ts'
-import { ASSETS } from './assets.ts'
 
-const ASSET_CACHE = 'public, max-age=300'
+/** For an address that changes with its content. */
+const FOREVER = { 'cache-control': 'public, max-age=31536000, immutable' }
+/** For all other addresses: browsers keep the content, but ask whether it has changed. */
+const CHECKED = { 'cache-control': 'no-cache' }
 
 /** API reference, OpenAPI document and assets. */
 export function createConsole({
@@ -16,40 +20,36 @@ export function createConsole({
   document: () => ApiDocument
   base: () => string
 }) {
-  // Cached, because both are large and never change.
-  const openApi = once(() => JSON.stringify(document()))
-  const reference = once(() => htmlText(ReferencePage({ document: document() })))
+  const openApi = createStaticContent('application/json', () => JSON.stringify(document()))
+  const reference = createStaticContent('text/html; charset=utf-8', () =>
+    htmlText(ReferencePage({ document: document() })),
+  )
 
   return new Elysia({ name: 'console' })
     .get('/', ({ redirect }) => redirect(`${base()}/console`), { detail: { hide: true } })
-    .get(
-      '/openapi.json',
-      ({ set }) => {
-        set.headers['content-type'] = 'application/json'
-        return openApi()
-      },
-      { detail: { summary: 'Get the OpenAPI document', tags: ['operations'] } },
-    )
-    .get('/reference', () => htmlAnswer(reference(), PAGE_CONTENT_POLICY), {
-      detail: { hide: true },
+    .get('/openapi.json', ({ request }) => openApi(request, CHECKED), {
+      detail: { summary: 'Get the OpenAPI document', tags: ['operations'] },
     })
     .get(
+      '/reference',
+      ({ request }) =>
+        reference(request, { ...CHECKED, 'content-security-policy': PAGE_CONTENT_POLICY }),
+      { detail: { hide: true } },
+    )
+    .get(
       '/assets/:file',
-      ({ params, set }) => {
-        const asset = ASSETS[params.file]
-        if (!asset || !Object.hasOwn(ASSETS, params.file)) throw notFound('file not found')
-        set.headers['content-type'] = asset.type
-        set.headers['cache-control'] = ASSET_CACHE
-        return asset.text
+      ({ params: { file }, query, request }) => {
+        const asset = assets.get(file)
+        if (!asset) throw notFound('file not found')
+        return asset(request, query.v === versionOf(file) ? FOREVER : CHECKED)
       },
       { detail: { hide: true } },
     )
 }
 
-function once<T>(make: () => T): () => T {
-  let made: T | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
-}
+const assets = new Map(
+  Object.entries(ASSETS).map(([name, { type, text }]: [string, Asset]) => [
+    name,
+    createStaticContent(type, () => text),
+  ]),
+)

@@ -36,6 +36,7 @@ export interface OperatorPageContext<Path extends string = string>
   /** Address of a page of the same tenant and environment. */
   href: (path: string, query?: Query) => string
   submission?: Submission | undefined
+  liveSource?: VNode | undefined
   /** Result of an action that shows the page again. */
   result?: unknown
 }
@@ -63,6 +64,8 @@ export interface Outcome {
   query?: Query
   /** Address of a page outside the console. */
   away?: string
+  /** Set on the way to another page. */
+  cookies?: readonly string[]
   /** Name of the message, for an action with several. */
   flash?: string
   /** A page in response to the form, for secrets that are not stored. */
@@ -93,8 +96,10 @@ export interface LivePart {
 interface PageSpec<Path extends string, For extends Access, Data, Names extends string> {
   /** Below the tenant, such as `/jobs/:id`. */
   path: Path
-  /** Its entry in the sidebar. */
-  section: PageKey
+  /** Its entry in the sidebar, if it has one. */
+  section?: PageKey
+  /** Its view is the whole document, without navigation. */
+  isPlain?: true
   /** Shows data of one environment, with a switch between live and test. */
   hasEnvironments?: true
   /** Who may open the page. */
@@ -106,6 +111,8 @@ interface PageSpec<Path extends string, For extends Access, Data, Names extends 
   /** 200 unless given, or unless a form was refused. */
   status?: (data: Data) => number
   view: FunctionComponent<Data>
+  /** Messages that other pages lead to, by name: `/account?done=account.left` shows `left`. */
+  messages?: Readonly<Record<string, Flash>>
   /** Forms of the page, by the rest of their address: `pause`, or '' for the address of the page. */
   actions?: { readonly [Name in Names]: Action<`${Path}/${Name}`, For> }
   /** Parts that update while the page is open; undefined for a page that doesn't. */

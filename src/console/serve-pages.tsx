@@ -1,5 +1,5 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import type { VNode } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import { HereContext, type Submission } from '../../views/console/here.tsx'
 import type { Crumb } from '../../views/console/layout/model.ts'
 import { PAGES } from '../../views/console/layout/navigation.ts'
@@ -15,7 +15,7 @@ import { type Part, stateIdOf } from './live/part.ts'
 import type { TenantContext } from './middleware.ts'
 import { may } from './operators/rights.ts'
 import type { Access, Action, LivePart, Outcome, Page, PageContext } from './page.tsx'
-import { environmentOf } from './scope.ts'
+import { environmentOf, pageScopeOf } from './scope.ts'
 import type { Services } from './services.ts'
 
 const CONSOLE = '/console'
@@ -57,12 +57,8 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
       ...of,
       title: typeof spec.title === 'string' ? spec.title : spec.title(data),
       above: spec.above?.(data, context) ?? [],
-      node: (
-        <>
-          {live && <LiveSource {...sourceOf(spec, context, live)} />}
-          <spec.view {...data} />
-        </>
-      ),
+      node: <spec.view {...data} />,
+      liveSource: live && <LiveSource {...sourceOf(spec, context, live)} />,
     })
   }
 
@@ -93,7 +89,7 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
   }
 
   /** A part of a page, which can use the page's context. */
-  const within = (spec: Page, context: PageContext, node: VNode) => {
+  const within = (spec: Page, context: PageContext, node: ComponentChildren) => {
     const { params } = context
     const actionHref = (action: string) => href(pathOf(spec, params, action))
     return <HereContext.Provider value={{ ...context, actionHref }}>{node}</HereContext.Provider>
@@ -102,20 +98,27 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
   function render(
     spec: Page,
     context: PageContext,
-    { title, above = [], node, submission, flash, status }: Rendered,
+    { title, above = [], node, submission, liveSource, flash, status }: Rendered,
   ): Response {
     const { request, operator } = context
-    const isSection = CONSOLE + spec.path === PAGES[spec.section].path
+    const { section } = spec
+    const children = within(
+      spec,
+      { ...context, submission, liveSource },
+      spec.isPlain ? node : [liveSource, node],
+    )
+    if (spec.isPlain) return layout.html(children, status, pageScopeOf(operator, request))
+    const isBelow = section && CONSOLE + spec.path !== PAGES[section].path
     return layout.page({
       request,
       operator,
       title,
-      active: spec.section,
+      active: section,
       hasEnvironments: spec.hasEnvironments,
-      above: isSection ? [] : [crumbTo(layout.base(), spec.section), ...above],
+      above: isBelow ? [crumbTo(layout.base(), section), ...above] : [],
       flash: flash ?? flashes.get(context.query.done ?? ''),
       status,
-      children: within(spec, { ...context, submission }, node),
+      children,
     })
   }
 
@@ -132,14 +135,14 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
     }
     const submission = { action: name, values: context.fields, errors: errors ?? [] }
     if (errors) return show(spec, context, { submission, status: 422 })
-    const { to, query, away, flash, shown, again, result } = value ?? ({} as Outcome)
+    const { to, query, away, cookies, flash, shown, again, result } = value ?? ({} as Outcome)
     if (away) return new Response(null, { status: 303, headers: { location: away } })
     if (again) return show(spec, context, { submission, result })
     if (shown) return render(spec, context, { title: shown.title, node: shown.page })
     const done = [keyOf(spec, name), flash].filter(Boolean).join('.')
     const target = to ?? pathOf(spec, context.params)
     const message = flashes.has(done) ? { done } : {}
-    return layout.go(url('', CONSOLE + target, { ...query, ...message }))
+    return layout.go(url('', CONSOLE + target, { ...query, ...message }), cookies)
   }
 
   const routes: AnyElysia = new Elysia({ name: 'pages', detail: { hide: true } }).use(middleware)
@@ -183,9 +186,9 @@ const CONFLICT: ReadonlySet<ErrorKind> = new Set(['conflict'])
 const formOf = ({ form }: Action<string>, context: PageContext): FormFields | undefined =>
   typeof form === 'function' ? form(context) : form
 
-const macroOf = (access: Access): Record<string, Access | true> => {
+const macroOf = (access: Access): Record<string, string | true> => {
   if (access === 'admin') return { instance: true }
-  return access === 'operator' ? { operator: true } : { right: access }
+  return access === 'operator' ? { operator: 'unscoped' } : { right: access }
 }
 
 interface Shown {
@@ -199,6 +202,7 @@ interface Rendered extends Shown {
   title: string
   above?: readonly Crumb[]
   node: VNode
+  liveSource?: VNode | undefined
 }
 
 const pathIn = (path: string, action: string): string =>
@@ -230,14 +234,16 @@ function flashesByKey(pages: readonly Page[]): ReadonlyMap<string, Flash> {
 }
 
 function flashesOf(spec: Page): [string, Flash][] {
-  return Object.entries<Action<string>>(spec.actions ?? {}).flatMap(([name, { flash = {} }]) =>
-    isFlash(flash)
-      ? [[keyOf(spec, name), flash] as [string, Flash]]
-      : Object.entries(flash).map(([which, one]): [string, Flash] => [
-          `${keyOf(spec, name)}.${which}`,
-          one,
-        ]),
-  )
+  const actions = Object.entries<Action<string>>(spec.actions ?? {})
+  return [
+    ...named(keyOf(spec, ''), spec.messages ?? {}),
+    ...actions.flatMap(([name, { flash = {} }]): [string, Flash][] =>
+      isFlash(flash) ? [[keyOf(spec, name), flash]] : named(keyOf(spec, name), flash),
+    ),
+  ]
 }
+
+const named = (key: string, flashes: Readonly<Record<string, Flash>>) =>
+  Object.entries(flashes).map(([name, flash]): [string, Flash] => [`${key}.${name}`, flash])
 
 const isFlash = (flash: object): flash is Flash => 'tone' in flash

@@ -3,6 +3,7 @@ import type { Db } from '../db/open.ts'
 import type { Delivery } from '../delivery/index.ts'
 import type { Clockwork } from '../engines/clockwork/index.ts'
 import type { Gate } from '../engines/gate/index.ts'
+import type { GateOperators } from '../engines/gate/operators/index.ts'
 import type { Passepartout } from '../engines/passepartout/index.ts'
 import type { Relay } from '../engines/relay/index.ts'
 import type { Audit } from '../platform/audit/index.ts'
@@ -12,6 +13,7 @@ import type { Instances } from '../platform/instances.ts'
 import type { Keys } from '../platform/keys.ts'
 import type { Mail } from '../platform/mail/index.ts'
 import type { Metering } from '../platform/metering/index.ts'
+import type { Outbound } from '../platform/outbound/index.ts'
 import type { Tenants } from '../platform/tenants.ts'
 import type { CallerOf } from './callers.ts'
 import type { createInstanceHealth } from './instance-health.ts'
@@ -30,6 +32,7 @@ export interface Services {
   tenants: Tenants
   operators: Operators
   gate: Gate
+  gateOperators: GateOperators
   passepartout: Passepartout
   relay: Relay
   delivery: Delivery
@@ -41,6 +44,7 @@ export interface Services {
   /** Source of each setting; undefined if unknown. */
   origins: Origins | undefined
   instances: Instances
+  outbound: Outbound
   instanceHealth: ReturnType<typeof createInstanceHealth>
   callerOf: CallerOf
   baseUrl: () => string

@@ -10,6 +10,7 @@ import { WriteRefused } from '../db/no-writes.ts'
 import { AppError, unavailable } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
 import type { ClientAddress } from './client-address.ts'
+import { asTaggedList } from './entity-tag.ts'
 import { errorBody, type Failure, failureOf, INTERNAL, statusOf } from './errors.ts'
 import type { HttpMetrics } from './http-metrics.ts'
 import type { PeerSource } from './peers.ts'
@@ -129,7 +130,10 @@ export function createMiddleware(parts: {
       close(request, status, set.headers)
       observe({ request, route, path, set }, status)
     })
-    .mapResponse(({ responseValue }) => asPlainAnswer(responseValue) as Response)
+    .mapResponse(
+      ({ request, responseValue }) =>
+        asTaggedList(request, responseValue) ?? (asPlainAnswer(responseValue) as Response),
+    )
     .onError(({ error, request, route, path, set }) => {
       const failure = explain(error, request.method, path)
       const requestId = `${set.headers['x-request-id']}`

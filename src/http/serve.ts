@@ -3,6 +3,7 @@ import { withoutWrites } from '../db/no-writes.ts'
 import type { AppError } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
 import { errorBody, failureOf, statusOf } from './errors.ts'
+import { compressPage, wantsPage } from './page-compression.ts'
 import { notePeer, passOnPeer } from './peers.ts'
 import { newRequestId } from './request-id.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
@@ -50,7 +51,7 @@ export function serve(
     const flaw = flawIn(request, segments)
     if (flaw) return refusal(request, flaw)
     if (!notePeer(request, server)) return gone()
-    const answer = request.method === 'HEAD' ? head(app, request) : app.fetch(request)
+    const answer = request.method === 'HEAD' ? head(app, request) : answerOf(app, request)
     return request.headers.has('transfer-encoding') ? lastOfConnection(answer) : answer
   }
 
@@ -90,12 +91,20 @@ const gone = () => plain(400, 'the connection was closed')
 const plain = (status: number, error: string) =>
   Response.json({ error }, { status, headers: SECURITY_HEADERS })
 
+function answerOf(app: AnyElysia, request: Request): Response | Promise<Response> {
+  const answer = app.fetch(request)
+  return wantsPage(request) ? compressed(request, answer) : answer
+}
+
+const compressed = async (request: Request, answer: Response | Promise<Response>) =>
+  compressPage(request, await answer)
+
 /** Runs the GET (RFC 9110, 9.3.2) but refuses writes: link previews send HEAD unprompted. */
 async function head(app: AnyElysia, request: Request): Promise<Response> {
   const { url, headers, signal } = request
   const get = new Request(url, { headers, signal })
   passOnPeer(request, get)
-  const answer = await withoutWrites(() => app.fetch(get))
+  const answer = await withoutWrites(() => answerOf(app, get))
   if (answer.headers.get('content-type')?.startsWith('text/event-stream'))
     await answer.body?.cancel()
   else answer.headers.set('content-length', `${(await answer.arrayBuffer()).byteLength}`)

@@ -21,7 +21,7 @@ const RULES: [RegExp, readonly Who[]][] = [
   [/^GET \/console(\/(find|joined))?$/, SIGNED_IN],
   [/^(GET|POST) \/console\/account\b|^POST \/console\/(theme|environment|sign-out)$/, SIGNED_IN],
   [/ \/console\/admin\//, ['installation']],
-  [/ \/console\/(keys\b|first-key$)/, ['owner']],
+  [/ \/console\/(keys\b|first-key$)|^POST \/console\/first-job$/, ['owner']],
   [/^POST \/console\/team\/leave$/, TENANT],
   [/^POST \/console\/team\b|^GET \/console\/team\/invite$/, ['owner']],
   [/^POST \/console\/(usage\/cap|settings)\b/, ['owner']],

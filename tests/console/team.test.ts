@@ -128,7 +128,7 @@ test('A member gets a new role, which counts immediately, is removed, or leaves'
   await owner.press(`${PAGE}/${member.id}`, 'Remove member')
   expect((await member.open(PAGE)).status).toBe(403)
   expect(owner.audited('member.removed')).toEqual([`operator:${member.id}`])
-  expect((await viewer.send(`${PAGE}/leave`)).location).toEndWith('/account?done=left')
+  expect((await viewer.send(`${PAGE}/leave`)).location).toEndWith('/account?done=account.left')
   expect(viewer.audited('member.removed')).toHaveLength(1)
   expect(roles()).toEqual([[owner.id, 'owner']])
 })

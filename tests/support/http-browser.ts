@@ -26,7 +26,12 @@ export function newHttpBrowser({ stopsBefore = 'nowhere' }: { stopsBefore?: stri
     let next: RequestInit & { url: string } = { ...init, url }
     while (steps.length < MAX_STEPS) {
       steps.push(next.url)
-      const headers = { accept: 'text/html', cookie: cookiesFor(next.url) }
+      // Compressed pages end with a random comment.
+      const headers = {
+        accept: 'text/html',
+        'accept-encoding': 'identity',
+        cookie: cookiesFor(next.url),
+      }
       const response = await fetch(next.url, { ...next, redirect: 'manual', headers })
       keep(next.url, response.headers.getSetCookie())
       const location = response.headers.get('location')

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { ASSETS } from '../../src/console/assets.ts'
 import { createSandboxPages } from '../../src/console/sandbox-pages.ts'
 import { LANGUAGES } from '../../src/engines/passepartout/language.ts'
 import type { SandboxButton, SandboxPage } from '../../src/engines/passepartout/sandbox/pages.ts'
+import { ASSETS } from '../../views/assets.ts'
 import { WORDS } from '../../views/sandbox/words.ts'
 import { unescaped } from '../support/http-browser.ts'
 

@@ -1,4 +1,4 @@
-import { createContext } from 'preact'
+import { createContext, type VNode } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Fields } from '../../src/http/body.ts'
 import type { FormError } from './form/error-summary.tsx'
@@ -19,6 +19,8 @@ export interface Here {
   actionHref: (action: string) => string
   now: number
   submission?: Submission | undefined
+  /** Opens the live updates of the page. The layout puts it into the document. */
+  liveSource?: VNode | undefined
 }
 
 export const HereContext = createContext<Here | undefined>(undefined)

@@ -1,14 +1,5 @@
 import { Elysia } from 'elysia'
 import { rawText } from '../../../views/console/form/values.ts'
-import {
-  ACCOUNT_FIELD,
-  InvitationPage,
-  JoinedPage,
-  LinkPage,
-  NotSetUpPage,
-  SetUpPage,
-  UsedUpPage,
-} from '../../../views/console/pages/entry.tsx'
 import { url } from '../../../views/console/url.ts'
 import type { GateOperators } from '../../engines/gate/operators/index.ts'
 import type { Fields } from '../../http/body.ts'
@@ -28,11 +19,20 @@ import type { Operators } from '../operators/index.ts'
 import { createSessionCookie } from '../operators/session-cookie.ts'
 import { ownPath } from '../own-path.ts'
 import { ENVIRONMENT_COOKIE } from '../scope.ts'
-import { SECURED_PATH } from './account.ts'
+import { SECURED_PATH } from './account.tsx'
+import {
+  ACCOUNT_FIELD,
+  InvitationPage,
+  JoinedPage,
+  LinkPage,
+  NotSetUpPage,
+  SetUpPage,
+  UsedUpPage,
+} from './entry-views.tsx'
 import { resubmitPages } from './resubmit.ts'
-import { WELCOME_PATH } from './welcome.ts'
 
 const JOINED_PATH = '/console/joined'
+const WELCOME_PATH = '/console/welcome'
 
 /** Names of fields in the engine, and in these forms. */
 const NAMES = {

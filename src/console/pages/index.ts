@@ -19,18 +19,16 @@ import type { Device } from '../operators/entry.ts'
 import type { Operators } from '../operators/index.ts'
 import type { ScopeChecks } from '../scope.ts'
 import { createPages } from '../serve-pages.tsx'
-import { accountPages } from './account.ts'
+import { accountPage } from './account.tsx'
 import { entryPages } from './entry.ts'
-import { firstJobPages } from './first-job.ts'
-import { webhookPages as gateWebhookPages } from './gate/webhooks/index.ts'
 import { homePage } from './home/index.ts'
 import { installationPages } from './installation/index.ts'
 import { jobPages } from './jobs/index.ts'
 import { messengerLoginPages } from './messenger-login/index.ts'
 import { searchPages } from './search.ts'
+import { setUpPages } from './set-up/index.ts'
 import { userPages } from './users/index.ts'
 import { webhookPages } from './webhooks/index.ts'
-import { welcomePages } from './welcome.ts'
 import { workspacePages } from './workspace/index.ts'
 
 const PAGES = [
@@ -40,6 +38,8 @@ const PAGES = [
   ...jobPages,
   ...workspacePages,
   ...installationPages,
+  accountPage,
+  ...setUpPages,
 ]
 
 /** Every page of the console. Its routes are untyped outside: all of them together exceed the compiler's limits. */
@@ -88,13 +88,9 @@ export function consolePages(parts: {
 
   return new Elysia({ name: 'console pages' })
     .use(entryPages({ ...common, deviceOf }))
-    .use(welcomePages(common))
-    .use(firstJobPages(common))
     .use(homePage(common))
     .use(createPages({ ...common, instanceHealth: createInstanceHealth(common) }, PAGES))
     .use(searchPages(common))
-    .use(gateWebhookPages(common))
-    .use(accountPages(common))
 }
 
 const MAX_USER_AGENT_LENGTH = 512

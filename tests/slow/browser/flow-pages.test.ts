@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
-import { ASSETS } from '../../../src/console/assets.ts'
 import { createFlowPages } from '../../../src/console/flow-pages.ts'
+import { ASSETS } from '../../../views/assets.ts'
 import {
   expectGoodPages,
   launchBrowser,

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
+import { assetHref } from '../../assets.ts'
 import { useScopeHeader } from '../scope.tsx'
-import { url } from '../url.ts'
 import type { Theme } from './model.ts'
 
 /** htmx settings. console.css styles the loading indicator. */
@@ -26,11 +26,11 @@ export function ConsoleDocument(page: {
         <meta name="robots" content="noindex" />
         {!page.isPlain && <meta name="htmx-config" content={HTMX_CONFIG} />}
         <title>{page.title}</title>
-        <link rel="icon" href={url(page.base, '/assets/icon.svg')} type="image/svg+xml" />
-        <link rel="stylesheet" href={url(page.base, '/assets/gatehouse.css')} />
-        <link rel="stylesheet" href={url(page.base, '/assets/console.css')} />
-        {!page.isPlain && <script src={url(page.base, '/assets/htmx.js')} defer />}
-        <script src={url(page.base, '/assets/console.js')} defer />
+        <link rel="icon" href={assetHref(page.base, 'icon.svg')} type="image/svg+xml" />
+        <link rel="stylesheet" href={assetHref(page.base, 'gatehouse.css')} />
+        <link rel="stylesheet" href={assetHref(page.base, 'console.css')} />
+        {!page.isPlain && <script src={assetHref(page.base, 'htmx.js')} defer />}
+        <script src={assetHref(page.base, 'console.js')} defer />
       </head>
       <body class={page.style} {...scopeHeader}>
         {page.children}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { url } from '../url.ts'
+import { assetHref } from '../../assets.ts'
 import { ConsoleDocument } from './document.tsx'
 import type { Theme } from './model.ts'
 import { OutdatedSlot } from './outdated.tsx'
@@ -28,7 +28,7 @@ export const PlainLayout = (layout: {
   >
     <main class={layout.isWide ? 'card wide' : 'card'}>
       <header>
-        <img src={url(layout.base, '/assets/icon.svg')} alt="Gatehouse" width="32" height="32" />
+        <img src={assetHref(layout.base, 'icon.svg')} alt="Gatehouse" width="32" height="32" />
         {layout.steps && <Steps {...layout.steps} />}
         <h1>{layout.title}</h1>
         {layout.intro && <p class="intro">{layout.intro}</p>}

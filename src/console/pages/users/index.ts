@@ -7,6 +7,10 @@ import { policiesPage } from './policies.tsx'
 import { providerPage } from './provider.tsx'
 import { signInPage } from './sign-in.tsx'
 import { userPage } from './user.tsx'
+import { webhookPage } from './webhook.tsx'
+import { webhookDelivery } from './webhook-delivery.tsx'
+import { newWebhook } from './webhook-form.tsx'
+import { webhookList } from './webhooks.tsx'
 
 export const userPages: readonly Page[] = [
   userList,
@@ -17,4 +21,8 @@ export const userPages: readonly Page[] = [
   policiesPage,
   decisionList,
   decisionPage,
+  webhookList,
+  newWebhook,
+  webhookPage,
+  webhookDelivery,
 ]

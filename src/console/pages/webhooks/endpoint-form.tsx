@@ -9,7 +9,7 @@ import { withoutScheme } from '../../../../views/console/words.ts'
 import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
 import type { Fields } from '../../../http/body.ts'
 import { good, page, shown, usePage } from '../../page.tsx'
-import { CreatedEndpointPage } from './endpoint-secret.tsx'
+import { CreatedSecret } from './endpoint-secret.tsx'
 import { changeIn, fieldsOf, newEndpointIn } from './fields.ts'
 
 const FORM = {
@@ -38,10 +38,18 @@ export const newEndpoint = page({
     '': {
       right: 'change',
       form: FORM,
-      async run({ relay, caller, environment, fields }) {
+      async run({ relay, caller, environment, fields, href }) {
         const wanted = newEndpointIn(fields)
-        const endpoint = await relay.endpoints.create(caller('relay', environment), wanted)
-        return shown('New endpoint', <CreatedEndpointPage endpoint={endpoint} />)
+        const { id, secret } = await relay.endpoints.create(caller('relay', environment), wanted)
+        return shown(
+          'New endpoint',
+          <CreatedSecret
+            title="Endpoint created"
+            sentence="The endpoint receives new messages from now on."
+            secret={secret}
+            doneHref={href(`/endpoints/${id}`)}
+          />,
+        )
       },
     },
   },

@@ -1,21 +1,18 @@
 import { PageHead } from '../../../../views/console/page-head.tsx'
 import { SecretPanel } from '../../../../views/console/secret-panel.tsx'
-import type { CreatedEndpoint, Endpoint } from '../../../engines/relay/model/endpoints.ts'
-import { usePage } from '../../page.tsx'
 import { Moment } from './state.tsx'
 
-/** Shows the secret of a new endpoint once. */
-export const CreatedEndpointPage = ({ endpoint }: { endpoint: CreatedEndpoint }) => (
+/** Shows the signing secret of a new endpoint or webhook, once. */
+export const CreatedSecret = (of: {
+  title: string
+  sentence: string
+  secret: string
+  /** Page of what was created. */
+  doneHref: string
+}) => (
   <>
-    <PageHead
-      title="Endpoint created"
-      state={{ tone: 'good', sentence: 'The endpoint receives new messages from now on.' }}
-    />
-    <SecretPanel
-      title="Signing secret"
-      secret={endpoint.secret}
-      doneHref={usePage().href(`/endpoints/${endpoint.id}`)}
-    >
+    <PageHead title={of.title} state={{ tone: 'good', sentence: of.sentence }} />
+    <SecretPanel title="Signing secret" secret={of.secret} doneHref={of.doneHref}>
       Your receiver uses this secret to verify signatures. Copy it now: you won't be able to see it
       again.
     </SecretPanel>
@@ -23,34 +20,22 @@ export const CreatedEndpointPage = ({ endpoint }: { endpoint: CreatedEndpoint })
 )
 
 /** Shows the new secret after a rotation, once. */
-export const RotatedSecret = ({
-  endpoint,
-  secret,
-  until,
-}: {
-  endpoint: Endpoint
-  secret: string
-  until: string | null
-}) => (
+export const RotatedSecret = (of: { secret: string; until: string | null; doneHref: string }) => (
   <>
     <PageHead
       title="Secret rotated"
       state={{
         tone: 'good',
         sentence:
-          until === null ? (
+          of.until === null ? (
             'The old secret has expired.'
           ) : (
             <>
-              The old secret expires <Moment at={until} />.
+              The old secret expires <Moment at={of.until} />.
             </>
           ),
       }}
     />
-    <SecretPanel
-      title="New signing secret"
-      secret={secret}
-      doneHref={usePage().href(`/endpoints/${endpoint.id}`)}
-    />
+    <SecretPanel title="New signing secret" secret={of.secret} doneHref={of.doneHref} />
   </>
 )

@@ -16,12 +16,11 @@ import type { Endpoint, Stats } from '../../../engines/relay/model/endpoints.ts'
 import type { Delivery, DeliveryDetail, TestResult } from '../../../http/delivery-log/model.ts'
 import type { Caller } from '../../../platform/caller.ts'
 import { SECOND_MS } from '../../../platform/durations.ts'
-import { invalid } from '../../../platform/errors.ts'
 import { trimmedText } from '../../form.ts'
-import { good, page, shown, usePage } from '../../page.tsx'
+import { page, shown, usePage } from '../../page.tsx'
 import { gracePeriodIn } from '../grace-period.tsx'
 import { deliveryColumns } from './deliveries.tsx'
-import { EndpointControls } from './endpoint-controls.tsx'
+import { EndpointControls, heldIn, resumed } from './endpoint-controls.tsx'
 import { EndpointFacts } from './endpoint-facts.tsx'
 import { RotatedSecret } from './endpoint-secret.tsx'
 import { TestAnswer, TestForm } from './endpoint-test.tsx'
@@ -31,11 +30,10 @@ import { replayedIn } from './fields.ts'
 import { averagesOf, p95Of, sumOf } from './hours.ts'
 import { maskSignatures } from './mask-signatures.ts'
 import { ReplayProgress } from './replay-progress.tsx'
-import { Clock, ENDPOINT_TONES, Moment, stateOf } from './state.tsx'
+import { Clock, ENDPOINT_TONES, Moment, receiverOf, stateOf } from './state.tsx'
 
 const RECENT = 10
 
-/** Seconds for which the old secret signs beside the new one. */
 interface EndpointView {
   endpoint: Endpoint
   /** Hours of the last day with attempts. */
@@ -138,7 +136,9 @@ export const endpointPage = page({
           />
         </Section>
         {may('change') && <TestForm />}
-        {may('change') && <EndpointControls endpoint={endpoint} held={view.waiting.held} />}
+        {may('change') && (
+          <EndpointControls noun="endpoint" active={endpoint.active} held={view.waiting.held} />
+        )}
       </>
     )
   },
@@ -163,16 +163,16 @@ export const endpointPage = page({
     rotate: {
       right: 'change',
       /** Shows the secret in the response to the form, because it is not stored. */
-      async run({ relay, caller, environment, params, fields }) {
+      async run({ relay, caller, environment, params, fields, href }) {
         const by = caller('relay', environment)
-        const endpoint = relay.endpoints.get(by, params.id)
         const graceMs = gracePeriodIn(fields)
         const { secret, previous_expires_at: until } = await relay.endpoints.rotate(by, params.id, {
           grace_seconds: graceMs / SECOND_MS,
         })
+        const doneHref = href(`/endpoints/${params.id}`)
         return shown(
           'Secret rotated',
-          <RotatedSecret endpoint={endpoint} secret={secret} until={until} />,
+          <RotatedSecret secret={secret} until={until} doneHref={doneHref} />,
         )
       },
     },
@@ -185,14 +185,9 @@ export const endpointPage = page({
     },
     resume: {
       right: 'change',
-      flash: {
-        drain: good('Endpoint resumed. Held deliveries are being sent.'),
-        discard: good('Endpoint resumed. Held deliveries were discarded.'),
-      },
+      flash: resumed('endpoint'),
       async run({ relay, caller, environment, params, fields }) {
-        const held = trimmedText(fields, 'held')
-        if (held !== 'drain' && held !== 'discard')
-          throw invalid('must be drain or discard', { field: 'held', rule: 'choice' })
+        const held = heldIn(fields)
         const by = caller('relay', environment)
         await relay.endpoints.update(by, params.id, { active: true, held })
         return { flash: held }
@@ -223,17 +218,16 @@ function failureAt(
 }
 
 function LastFailure({ endpoint, failed }: { endpoint: Endpoint; failed: DeliveryDetail }) {
-  const { may } = usePage()
   const last = lastFailureOf(failed)
   return (
     last && (
       <FailureStory
-        endpoint={endpoint}
+        receiver={receiverOf(endpoint)}
+        own={usePage().href(`/deliveries/${failed.id}`)}
         delivery={failed}
         last={last}
         title="Last attempt"
         isLinked
-        canResend={may('change') && endpoint.active}
       />
     )
   )

@@ -6,16 +6,16 @@ import { Section } from '../../../../views/console/section.tsx'
 import { Text } from '../../../../views/console/text.tsx'
 import { duration } from '../../../../views/console/time.tsx'
 import { bytes, counted, numeral, withoutScheme } from '../../../../views/console/words.ts'
-import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
 import type { Attempt, DeliveryDetail } from '../../../http/delivery-log/model.ts'
 import { usePage } from '../../page.tsx'
 import { outcomeOf } from './attempt-outcome.ts'
-import { Moment } from './state.tsx'
+import { Moment, type Receiver } from './state.tsx'
 
 interface FailureProps {
   delivery: DeliveryDetail
-  endpoint: Endpoint | undefined
-  canResend: boolean
+  /** Address of its page. */
+  own: string
+  receiver: Receiver | undefined
 }
 
 /** Last attempt of a delivery that has not succeeded; undefined without a failure. */
@@ -33,7 +33,8 @@ export const FailureStory = (
     isLinked?: boolean
   },
 ) => {
-  const own = usePage().href(`/deliveries/${props.delivery.id}`)
+  const { own, receiver } = props
+  const canResend = usePage().may('change') && receiver?.active === true
   return (
     <Section
       id="story"
@@ -46,7 +47,7 @@ export const FailureStory = (
               View delivery
             </LinkButton>
           )}
-          {props.canResend && (
+          {canResend && (
             <ActionButton
               weight={props.isLinked ? 'plain' : 'primary'}
               isSmall={props.isLinked}
@@ -118,14 +119,14 @@ function cameBack({ last }: FailedStory): Event {
 }
 
 function next(props: FailedStory): Event {
-  const { delivery, endpoint } = props
+  const { delivery, receiver } = props
   switch (delivery.status) {
     case 'pending':
     case 'retrying':
       return {
         tone: 'busy',
         title: `Next retry: attempt ${delivery.attempts + 1}`,
-        text: endpoint && healthOf(endpoint),
+        text: healthOf(receiver),
         aside: <Moment at={delivery.next_attempt_at} />,
       }
     case 'delivering':
@@ -135,17 +136,15 @@ function next(props: FailedStory): Event {
         ? {
             tone: 'warn',
             title: 'Held until the endpoint recovers',
-            text: endpoint && healthOf(endpoint),
-            aside: endpoint?.health.open_until != null && (
-              <Moment at={endpoint.health.open_until} />
+            text: healthOf(receiver),
+            aside: receiver?.health?.open_until != null && (
+              <Moment at={receiver.health.open_until} />
             ),
           }
         : {
             tone: 'warn',
-            title: 'Held until the endpoint is resumed',
-            text: endpoint && (
-              <a href={usePage().href(`/endpoints/${endpoint.id}`)}>View endpoint</a>
-            ),
+            title: `Held until the ${receiver?.noun ?? 'endpoint'} is resumed`,
+            text: receiver && <a href={receiver.href}>View {receiver.noun}</a>,
           }
     case 'cancelled':
       return {
@@ -163,7 +162,7 @@ function next(props: FailedStory): Event {
   }
 }
 
-const healthOf = ({ health }: Endpoint): string | undefined =>
-  health.failures_in_a_row > 1
-    ? `The endpoint failed ${numeral(health.failures_in_a_row)} times in a row.`
-    : undefined
+function healthOf({ health }: Partial<Receiver> = {}): string | undefined {
+  const failures = health?.failures_in_a_row ?? 0
+  return failures > 1 ? `The endpoint failed ${numeral(failures)} times in a row.` : undefined
+}

@@ -2,11 +2,11 @@ import { CodeBlock } from '../../../../views/console/code-block.tsx'
 import { MASK } from '../../../delivery/custom-headers.ts'
 import type { SignedRequest } from '../../../engines/relay/signed-requests.ts'
 
-/** Request of a retry as a signed curl command, for operators who can retry. */
-export const SignedCurl = ({ request }: { request: SignedRequest }) => (
+/** A signed request as a curl command, for operators who can retry. */
+export const SignedCurl = ({ request, hint }: { request: SignedRequest; hint: string }) => (
   <details class="fold" id="curl">
     <summary>
-      View as curl <span class="hint">Signed now, valid for 5 minutes</span>
+      View as curl <span class="hint">{hint}</span>
     </summary>
     <div class="stack">
       {Object.values(request.headers).includes(MASK) && (

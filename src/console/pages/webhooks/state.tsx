@@ -5,6 +5,7 @@ import type { Tone } from '../../../../views/console/tone.ts'
 import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
 import type { Status } from '../../../http/delivery-log/model.ts'
 import { DAY_MS } from '../../../platform/durations.ts'
+import { usePage } from '../../page.tsx'
 
 /** `stopped` endpoints were disabled by Gatehouse, `paused` ones by an operator or an API key. */
 export const ENDPOINT_STATES = ['active', 'failing', 'paused', 'stopped'] as const
@@ -48,6 +49,24 @@ export const EndpointBadge = ({ endpoint }: { endpoint: EndpointStatus }) => {
   const state = stateOf(endpoint)
   return <StatusBadge tone={ENDPOINT_TONES[state]} word={ENDPOINT_WORDS[state]} />
 }
+
+/** What the page of a delivery shows of its receiver. */
+export interface Receiver {
+  noun: 'endpoint' | 'webhook'
+  url: string
+  /** Address of its page. */
+  href: string
+  active: boolean
+  health?: Pick<Endpoint['health'], 'failures_in_a_row' | 'open_until'>
+}
+
+export const receiverOf = ({ id, url, active, health }: Endpoint): Receiver => ({
+  noun: 'endpoint',
+  url,
+  href: usePage().href(`/endpoints/${id}`),
+  active,
+  health,
+})
 
 export const DELIVERY_TONES: Record<Status, Tone> = {
   pending: 'busy',

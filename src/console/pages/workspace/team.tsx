@@ -145,7 +145,7 @@ export const teamPage = page({
 })
 
 /** Operators who left can't open the team page any more. */
-export const LEFT = { to: '/account', query: { done: 'left' } }
+export const LEFT = { to: '/account', query: { done: 'account.left' } }
 
 /** Rules for members, for the current operator. */
 const ruleFor = (isLastOwner: boolean, mayDecide: boolean): string =>

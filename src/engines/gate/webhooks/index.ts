@@ -59,6 +59,12 @@ export function createWebhooks(parts: { delivery: Delivery; clock: Clock; meteri
     return present(await endpoints.update(streamOf(caller), caller.actor, id, fieldsOf(input)))
   }
 
+  /** Sends or discards what was held since the webhook was paused. */
+  async function resume(caller: Caller, id: string, held: 'drain' | 'discard'): Promise<Webhook> {
+    const change = { isActive: true, held }
+    return present(await endpoints.update(streamOf(caller), caller.actor, id, change))
+  }
+
   const remove = (caller: Caller, id: string): Promise<void> =>
     endpoints.remove(streamOf(caller), caller.actor, id)
 
@@ -88,7 +94,7 @@ export function createWebhooks(parts: { delivery: Delivery; clock: Clock; meteri
 
   const log: DeliveryLog = createDeliveryLog({ delivery, metering, streamOf, cursorsOf })
 
-  return { list, create, update, remove, rotate, test, hours, log }
+  return { list, create, update, resume, remove, rotate, test, hours, log }
 }
 
 const present = ({ id, url, eventTypes, isActive, createdAt }: Endpoint): Webhook => ({

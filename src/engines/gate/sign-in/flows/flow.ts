@@ -1,7 +1,7 @@
 import type { AnyProvider } from '../../../../config/index.ts'
 import type { Db } from '../../../../db/open.ts'
 import type { Clock } from '../../../../platform/clock.ts'
-import { sha256 } from '../../../../platform/crypto.ts'
+import { isSame, sha256 } from '../../../../platform/crypto.ts'
 import { newId } from '../../../../platform/ids.ts'
 import type { Sealing } from '../../../../platform/sealing/index.ts'
 import { newTotpSecret } from '../../credentials/second-factor/totp.ts'
@@ -9,6 +9,7 @@ import type { Traits } from '../../identities/traits.ts'
 import { flowInternal } from '../../sealed.ts'
 import type { Store } from '../../store.ts'
 import type { FlowKind, Language } from '../model.ts'
+import { unmasked } from './csrf-mask.ts'
 import { type FieldError, fieldError } from './failure.ts'
 import type { FlowRow } from './store.ts'
 import type { MessageId } from './ui/messages.ts'
@@ -199,6 +200,9 @@ export function createFlowRepository(parts: {
   const csrfTokenOf = ({ id }: FlowRow, browserHash: string | null): string =>
     sealing.fingerprint(CSRF, browserHash === null ? id : `${id} ${browserHash}`)
 
+  const isCsrfToken = (row: FlowRow, browserHash: string | null, given: string): boolean =>
+    isSame(unmasked(given), csrfTokenOf(row, browserHash))
+
   return {
     find,
     advance,
@@ -214,6 +218,7 @@ export function createFlowRepository(parts: {
     noticesOf,
     internalOf,
     csrfTokenOf,
+    isCsrfToken,
   }
 }
 

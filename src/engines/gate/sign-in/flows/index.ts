@@ -1,6 +1,5 @@
 import type { AnyProvider } from '../../../../config/index.ts'
 import type { Caller } from '../../../../platform/caller.ts'
-import { isSame } from '../../../../platform/crypto.ts'
 import type { SignInEvents } from '../../metrics.ts'
 import type { ContinueWith, Flow, FlowKind, SignedIn } from '../model.ts'
 import type { SocialCallback } from '../social/callback.ts'
@@ -84,8 +83,8 @@ export function createFlows(parts: {
   }
 
   function requireCsrfToken(row: FlowRow, given: unknown, { wants, browserHash }: Client) {
-    const expected = repository.csrfTokenOf(row, wants === 'page' ? browserHash : null)
-    if (typeof given !== 'string' || !isSame(given, expected))
+    const owner = wants === 'page' ? browserHash : null
+    if (typeof given !== 'string' || !repository.isCsrfToken(row, owner, given))
       throw new FlowRefusal(
         'security_csrf_violation',
         'csrf_token: is missing, or belongs to another flow',

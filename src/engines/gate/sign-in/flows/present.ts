@@ -2,6 +2,7 @@ import { isoTime } from '../../../../platform/clock.ts'
 import type { Identity } from '../../identities/model.ts'
 import type { ContinueWith, Flow, FlowKind, Message, Node } from '../model.ts'
 import type { Client } from './client.ts'
+import { masked } from './csrf-mask.ts'
 import type { FieldError } from './failure.ts'
 import type { FlowRepository, Notice } from './flow.ts'
 import type { Kind } from './kinds/kind.ts'
@@ -51,12 +52,13 @@ export function createPresentFlow(parts: {
 
   return function present(row: FlowRow, showing: Showing): Flow {
     const { fieldErrors = [], typed, continueWith, code, client } = showing
-    const browserHash = client?.wants === 'page' ? client.browserHash : null
+    const isPage = client?.wants === 'page'
+    const token = repository.csrfTokenOf(row, isPage ? client.browserHash : null)
     const say = createSay(row.language)
     const isOver = row.completedAt !== null
     const body = isOver && row.kind !== 'verification' ? [] : kinds[row.kind].nodes(row, say, code)
     const marked = addFieldErrors(
-      [csrfNode(repository.csrfTokenOf(row, browserHash)), ...body],
+      [csrfNode(isPage ? masked(token) : token), ...body],
       fieldErrors,
       say,
     )

@@ -1,0 +1,56 @@
+import { Button, LinkButton } from '../../../../views/console/form/button.tsx'
+import { Field } from '../../../../views/console/form/field.tsx'
+import { PageForm } from '../../../../views/console/form/form.tsx'
+import { trimmedText } from '../../form.ts'
+import { page, usePage } from '../../page.tsx'
+import { SetUpStep } from './step.tsx'
+
+/** First page after sign-up, where an operator names the new tenant. */
+export const welcomePage = page({
+  path: '/welcome',
+  isPlain: true,
+  right: 'team',
+  title: 'Welcome',
+  load: ({ tenants, tenantId }) => ({ name: tenants.find(tenantId).name }),
+
+  view: ({ name }) => (
+    <SetUpStep
+      at={0}
+      title="Name your tenant"
+      intro="Your account includes a tenant. Everything that you create belongs to it."
+    >
+      <PageForm
+        action=""
+        initial={{ tenant: name }}
+        buttons={
+          <>
+            <Button weight="primary">Continue</Button>
+            <LinkButton weight="bare" href={usePage().href('')}>
+              Skip for now
+            </LinkButton>
+          </>
+        }
+      >
+        <Field
+          name="tenant"
+          label="Tenant"
+          help="Your product or company. You can change it later in Settings."
+          isRequired
+          isFocused
+        />
+      </PageForm>
+    </SetUpStep>
+  ),
+
+  actions: {
+    '': {
+      right: 'team',
+      form: { name: 'tenant' },
+      async run({ tenants, tenantId, actor, fields }) {
+        const name = trimmedText(fields, 'tenant')
+        if (name !== tenants.find(tenantId).name) await tenants.change(actor, tenantId, { name })
+        return { to: '/first-key' }
+      },
+    },
+  },
+})

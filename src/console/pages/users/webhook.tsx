@@ -1,0 +1,267 @@
+import { DataTable } from '../../../../views/console/data-table.tsx'
+import { Facts } from '../../../../views/console/facts.tsx'
+import { ActionButton, Button } from '../../../../views/console/form/button.tsx'
+import { PageForm } from '../../../../views/console/form/form.tsx'
+import { Select } from '../../../../views/console/form/select.tsx'
+import { attemptsOf, type HourTally, shareOf } from '../../../../views/console/hours.ts'
+import { Id } from '../../../../views/console/id.tsx'
+import { type ListPosition, pagerLinks } from '../../../../views/console/list-position.ts'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { Section } from '../../../../views/console/section.tsx'
+import { FilterChips } from '../../../../views/console/tabs.tsx'
+import { LongText, Text } from '../../../../views/console/text.tsx'
+import { withoutScheme } from '../../../../views/console/words.ts'
+import type { Gate } from '../../../engines/gate/index.ts'
+import { EVENT_TYPES } from '../../../engines/gate/webhooks/events.ts'
+import type { Webhook } from '../../../engines/gate/webhooks/model.ts'
+import type { Delivery, TestResult } from '../../../http/delivery-log/model.ts'
+import type { Page } from '../../../platform/cursor.ts'
+import { SECOND_MS } from '../../../platform/durations.ts'
+import { fail, notFound } from '../../../platform/errors.ts'
+import { trimmedText } from '../../form.ts'
+import { good, type PageContext, page, shown, usePage } from '../../page.tsx'
+import { gracePeriodIn } from '../grace-period.tsx'
+import { deliveryColumns } from '../webhooks/deliveries.tsx'
+import { EndpointControls, heldIn, resumed } from '../webhooks/endpoint-controls.tsx'
+import { RotatedSecret } from '../webhooks/endpoint-secret.tsx'
+import { TestAnswer } from '../webhooks/endpoint-test.tsx'
+import { DELIVERY_TONES, Moment, WORDS } from '../webhooks/state.tsx'
+import { WEBHOOK_FORM, WebhookFields, webhookIn } from './webhook-form.tsx'
+import { WebhookBadge, WebhookDay } from './webhooks.tsx'
+
+const ON_A_PAGE = 25
+
+interface WebhookView {
+  webhook: Webhook
+  hours: readonly HourTally[]
+  latest: Delivery | undefined
+  deliveries: Page<Delivery>
+  /** Filter of the deliveries. */
+  status: 'failed' | undefined
+  /** Result of a test event, which is not stored. */
+  test: TestResult | undefined
+}
+
+/** One webhook for events about users: state, test, deliveries, form and actions. */
+export const webhookPage = page({
+  path: '/webhooks/:id',
+  section: 'webhooks',
+  right: 'read',
+
+  load(context): WebhookView {
+    const { gate, caller, query, position, result } = context
+    const by = caller('gate', 'live')
+    const webhook = webhookOf(context)
+    const { log } = gate.webhooks
+    const status = query.status === 'failed' ? 'failed' : undefined
+    const { cursor } = position
+    return {
+      webhook,
+      hours: gate.webhooks.hours(by, webhook.id),
+      latest: log.list(by, { limit: 1, endpoint_id: webhook.id }).data[0],
+      deliveries: log.list(by, { limit: ON_A_PAGE, endpoint_id: webhook.id, status, cursor }),
+      status,
+      test: result as TestResult | undefined,
+    }
+  },
+
+  title: ({ webhook }) => hostOf(webhook),
+
+  view(view) {
+    const { webhook, hours, test } = view
+    const { may, actionHref } = usePage()
+    return (
+      <>
+        <PageHead
+          title={<Text text={withoutScheme(webhook.url)} limit={80} />}
+          state={stateOf(view)}
+          action={
+            may('change') && (
+              <ActionButton weight="primary" action={`${actionHref('test')}#answer`}>
+                Send test event
+              </ActionButton>
+            )
+          }
+        />
+        {test && <TestAnswer test={test} />}
+        <Section id="about" title="About" isCard>
+          <Facts
+            facts={[
+              ['ID', <Id id={webhook.id} what="webhook ID" />],
+              ['URL', <LongText text={webhook.url} />],
+              ['Status', <WebhookBadge {...webhook} />],
+              [
+                'Events',
+                webhook.events.length === EVENT_TYPES.length ? 'All' : webhook.events.join(', '),
+              ],
+              [
+                'Last 24 h',
+                attemptsOf(hours) === 0 ? (
+                  'No attempts'
+                ) : (
+                  <>
+                    {shareOf(hours)} delivered <WebhookDay hours={hours} />
+                  </>
+                ),
+              ],
+              ['Created', <Moment at={webhook.created_at} />],
+            ]}
+          />
+        </Section>
+        <DeliveryLog {...view} />
+        {may('change') && (
+          <>
+            <TestForm {...webhook} />
+            <Section id="change" title="Edit webhook">
+              <PageForm action="" anchor="change" buttons={<Button>Save webhook</Button>}>
+                <WebhookFields {...webhook} />
+              </PageForm>
+            </Section>
+            <EndpointControls noun="webhook" active={webhook.active} />
+          </>
+        )}
+      </>
+    )
+  },
+
+  actions: {
+    '': {
+      right: 'change',
+      form: WEBHOOK_FORM,
+      flash: good('Saved.'),
+      async run({ gate, caller, params, fields }) {
+        await gate.webhooks.update(caller('gate', 'live'), params.id, webhookIn(fields))
+      },
+    },
+    test: {
+      right: 'change',
+      async run(context) {
+        const { gate, caller, fields } = context
+        const { id, events } = webhookOf(context)
+        const wanted = EVENT_TYPES.find((one) => one === trimmedText(fields, 'event_type'))
+        const type = wanted ?? events[0] ?? EVENT_TYPES[0]
+        const result = await gate.webhooks.test(caller('gate', 'live'), id, { event_type: type })
+        return { again: true, result }
+      },
+    },
+    rotate: {
+      right: 'change',
+      async run({ gate, caller, params, fields, href }) {
+        const graceMs = gracePeriodIn(fields)
+        const { secret, previous_expires_at: until } = await gate.webhooks.rotate(
+          caller('gate', 'live'),
+          params.id,
+          { grace_seconds: graceMs / SECOND_MS },
+        )
+        const doneHref = href(`/webhooks/${params.id}`)
+        return shown(
+          'Secret rotated',
+          <RotatedSecret secret={secret} until={until} doneHref={doneHref} />,
+        )
+      },
+    },
+    pause: {
+      right: 'change',
+      flash: { tone: 'quiet', text: 'Webhook paused. Deliveries are held.' },
+      async run({ gate, caller, params }) {
+        await gate.webhooks.update(caller('gate', 'live'), params.id, { active: false })
+      },
+    },
+    resume: {
+      right: 'change',
+      flash: resumed('webhook'),
+      async run({ gate, caller, params, fields }) {
+        const held = heldIn(fields)
+        await gate.webhooks.resume(caller('gate', 'live'), params.id, held)
+        return { flash: held }
+      },
+    },
+    delete: {
+      right: 'delete',
+      flash: { tone: 'quiet', text: 'Webhook deleted.' },
+      async run({ gate, caller, params }) {
+        await gate.webhooks.remove(caller('gate', 'live'), params.id)
+        return { to: '/webhooks' }
+      },
+    },
+  },
+})
+
+/** The webhook in the path. Throws `not_found`. */
+export const webhookOf = ({
+  gate,
+  caller,
+  params,
+}: Pick<PageContext, 'caller'> & { gate: Gate; params: { id: string } }): Webhook =>
+  gate.webhooks.list(caller('gate', 'live')).webhooks.find(({ id }) => id === params.id) ??
+  fail(notFound('webhook not found'))
+
+export const hostOf = ({ url }: Webhook): string => new URL(url).host
+
+function stateOf({ webhook, latest }: WebhookView) {
+  if (!webhook.active) return { tone: 'quiet' as const, sentence: 'Paused. Deliveries are held.' }
+  if (!latest) return { tone: 'good' as const, sentence: 'Active, no deliveries yet' }
+  return {
+    tone: DELIVERY_TONES[latest.status],
+    sentence: (
+      <>
+        Last delivery ({latest.event_type}, <Moment at={latest.created_at} />
+        ): {WORDS[latest.status]}
+      </>
+    ),
+  }
+}
+
+function DeliveryLog({ webhook, deliveries, status }: WebhookView) {
+  const { href, position } = usePage()
+  const own = `/webhooks/${webhook.id}`
+  const hrefOf = (to: ListPosition) => href(own, { status, ...to })
+  return (
+    <Section id="log" title="Deliveries" note="Newest first.">
+      <FilterChips
+        label="Deliveries"
+        tabs={[
+          { label: 'All', href: href(own), isCurrent: !status },
+          { label: 'Failed', href: href(own, { status: 'failed' }), isCurrent: !!status },
+        ]}
+      />
+      <DataTable
+        caption="Deliveries"
+        rows={deliveries.data}
+        hrefOf={({ id }) => href(`${own}/deliveries/${id}`)}
+        idOf={({ id }) => id}
+        columns={deliveryColumns()}
+        pages={pagerLinks(position, deliveries.next_cursor, hrefOf)}
+        empty={
+          deliveries.next_cursor === null ? (
+            <p class="hint">
+              {status ? 'No failed deliveries' : 'No deliveries yet. Send a test event to try it.'}
+            </p>
+          ) : (
+            <p class="hint">
+              No matches on this page.{' '}
+              <a href={hrefOf({ cursor: deliveries.next_cursor })}>View older deliveries</a>
+            </p>
+          )
+        }
+      />
+    </Section>
+  )
+}
+
+const TestForm = ({ events }: Webhook) => (
+  <Section
+    id="test"
+    title="Send a test event"
+    note="A signed event with sample data. It is sent once and not logged."
+  >
+    <PageForm action="test" anchor="answer" buttons={<Button>Send test event</Button>}>
+      <Select
+        name="event_type"
+        label="Event"
+        value={events[0] ?? EVENT_TYPES[0]}
+        options={EVENT_TYPES.map((type) => ({ value: type, label: type }))}
+      />
+    </PageForm>
+  </Section>
+)

@@ -1,0 +1,179 @@
+import { HourBars } from '../../../../views/console/charts/hour-bars.tsx'
+import { type Column, DataTable } from '../../../../views/console/data-table.tsx'
+import { EmptyState } from '../../../../views/console/empty-state.tsx'
+import { LinkButton } from '../../../../views/console/form/button.tsx'
+import { attemptsOf, type HourTally, hourBarsOf, shareOf } from '../../../../views/console/hours.ts'
+import { pagerLinks } from '../../../../views/console/list-position.ts'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { StatusBadge } from '../../../../views/console/status-badge.tsx'
+import { FilterChips } from '../../../../views/console/tabs.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { counted, withoutScheme } from '../../../../views/console/words.ts'
+import { EVENT_TYPES } from '../../../engines/gate/webhooks/events.ts'
+import type { Webhook } from '../../../engines/gate/webhooks/model.ts'
+import type { Delivery } from '../../../http/delivery-log/model.ts'
+import { page, usePage } from '../../page.tsx'
+import { DeliveryBadge, Moment } from '../webhooks/state.tsx'
+
+const ON_A_PAGE = 25
+const FILTERS = ['active', 'paused'] as const
+type Filter = (typeof FILTERS)[number]
+
+interface Row {
+  webhook: Webhook
+  hours: readonly HourTally[]
+  latest: Delivery | undefined
+}
+
+interface WebhookList {
+  all: readonly Webhook[]
+  rows: readonly Row[]
+  state: Filter | undefined
+  /** Cursor of the next page. */
+  next: string | undefined
+}
+
+/** Webhooks for events about users. Their number is limited, so the last ID of a page is its cursor. */
+export const webhookList = page({
+  path: '/webhooks',
+  section: 'webhooks',
+  right: 'read',
+  title: 'User webhooks',
+
+  load({ gate, caller, query, position }): WebhookList {
+    const by = caller('gate', 'live')
+    const { webhooks } = gate
+    const all = webhooks.list(by).webhooks.toReversed()
+    const state = FILTERS.find((one) => one === query.state)
+    const found = state ? all.filter(({ active }) => active === (state === 'active')) : all
+    const from = found.findIndex(({ id }) => id === position.cursor) + 1
+    const shown = found.slice(from, from + ON_A_PAGE)
+    return {
+      all,
+      rows: shown.map((webhook) => ({
+        webhook,
+        hours: webhooks.hours(by, webhook.id),
+        latest: webhooks.log.list(by, { limit: 1, endpoint_id: webhook.id }).data[0],
+      })),
+      state,
+      next: from + shown.length < found.length ? shown.at(-1)?.id : undefined,
+    }
+  },
+
+  view({ all, rows, state, next }) {
+    const { href, may, position } = usePage()
+    const failing = rows.filter(({ webhook, latest }) => webhook.active && hasIssue(latest)).length
+    const create = may('change') && (
+      <LinkButton weight="primary" href={href('/webhooks/new')}>
+        Create webhook
+      </LinkButton>
+    )
+    return (
+      <>
+        <PageHead
+          title="User webhooks"
+          state={{
+            ...(all.length > 0 && { tone: failing > 0 ? 'bad' : 'good' }),
+            sentence: sentenceOn(all, failing),
+          }}
+          action={all.length > 0 && create}
+        />
+        {all.length > 0 && (
+          <FilterChips
+            label="Status"
+            tabs={[
+              { label: 'All', href: href('/webhooks'), count: all.length, isCurrent: !state },
+              ...FILTERS.map((one) => ({
+                label: one === 'active' ? 'Active' : 'Paused',
+                href: href('/webhooks', { state: one }),
+                count: all.filter(({ active }) => active === (one === 'active')).length,
+                isCurrent: one === state,
+              })),
+            ]}
+          />
+        )}
+        <DataTable
+          caption="Webhooks"
+          columns={COLUMNS}
+          rows={rows}
+          hrefOf={({ webhook }) => href(`/webhooks/${webhook.id}`)}
+          idOf={({ webhook }) => webhook.id}
+          pages={pagerLinks(position, next, (to) => href('/webhooks', { state, ...to }))}
+          empty={
+            all.length > 0 ? (
+              <EmptyState
+                icon="webhooks"
+                sentence="No matching webhooks"
+                action={<LinkButton href={href('/webhooks')}>View all webhooks</LinkButton>}
+              />
+            ) : (
+              <EmptyState
+                icon="webhooks"
+                sentence="No webhooks yet"
+                next="A webhook notifies your app when a user signs up, signs in or changes."
+                action={create}
+                curl={{
+                  url: `${usePage().baseUrl()}/v1/gate/settings/webhooks`,
+                  headers: { Authorization: 'Bearer $KEY', 'Content-Type': 'application/json' },
+                  body: { url: 'https://example.com/hook', events: ['identity.created'] },
+                }}
+              />
+            )
+          }
+        />
+      </>
+    )
+  },
+})
+
+const hasIssue = (delivery: Delivery | undefined): boolean =>
+  delivery?.status === 'failed' || delivery?.status === 'retrying'
+
+function sentenceOn(webhooks: readonly Webhook[], failing: number): string {
+  if (webhooks.length === 0) return 'Notify your app when users sign up, sign in or change'
+  const paused = webhooks.filter(({ active }) => !active).length
+  const parts = [
+    `${webhooks.length - paused} active`,
+    ...(paused > 0 ? [`${paused} paused`] : []),
+    failing > 0 ? `last delivery of ${failing} failed` : 'no failures',
+  ]
+  return parts.join(', ')
+}
+
+export const WebhookBadge = ({ active }: Pick<Webhook, 'active'>) =>
+  active ? <StatusBadge tone="good" word="active" /> : <StatusBadge tone="quiet" word="paused" />
+
+/** Attempts of the last day: one bar for each hour. */
+export const WebhookDay = ({ hours }: { hours: readonly HourTally[] }) => (
+  <HourBars
+    bars={hourBarsOf(hours, usePage().now)}
+    label={`${shareOf(hours)} of ${counted(attemptsOf(hours), 'attempt')} delivered in the last 24 hours`}
+  />
+)
+
+const COLUMNS: Column<Row>[] = [
+  {
+    label: 'URL',
+    isMono: true,
+    isWide: true,
+    cell: ({ webhook }) => <Text text={withoutScheme(webhook.url)} limit={80} />,
+  },
+  { label: 'Status', narrow: 'corner', cell: ({ webhook }) => <WebhookBadge {...webhook} /> },
+  {
+    label: 'Events',
+    align: 'right',
+    cell: ({ webhook: { events } }) =>
+      events.length === EVENT_TYPES.length ? 'All' : events.length,
+  },
+  { label: '24 h', narrow: 'bare', cell: ({ hours }) => <WebhookDay hours={hours} /> },
+  { label: 'Delivered', align: 'right', cell: ({ hours }) => shareOf(hours) },
+  {
+    label: 'Last delivery',
+    cell: ({ latest }) => (latest ? <DeliveryBadge status={latest.status} /> : 'None'),
+  },
+  {
+    label: 'Time',
+    align: 'right',
+    cell: ({ latest }) => <Moment at={latest?.created_at ?? null} />,
+  },
+]

@@ -1,0 +1,184 @@
+import type { ComponentChildren } from 'preact'
+import { Attempts } from '../../../../views/console/charts/attempts.tsx'
+import { TimingBar } from '../../../../views/console/charts/timing-bar.tsx'
+import { Confirm, DangerZone } from '../../../../views/console/confirm.tsx'
+import { Exchange } from '../../../../views/console/exchange.tsx'
+import { type Fact, Facts } from '../../../../views/console/facts.tsx'
+import { ActionButton } from '../../../../views/console/form/button.tsx'
+import { Icon } from '../../../../views/console/icons.tsx'
+import { Id } from '../../../../views/console/id.tsx'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { Columns, Section } from '../../../../views/console/section.tsx'
+import { shorten, Text } from '../../../../views/console/text.tsx'
+import { duration } from '../../../../views/console/time.tsx'
+import type { Tone } from '../../../../views/console/tone.ts'
+import { capitalized, numeral, withoutScheme } from '../../../../views/console/words.ts'
+import type { Attempt, DeliveryDetail } from '../../../http/delivery-log/model.ts'
+import { usePage } from '../../page.tsx'
+import { outcomeOf } from './attempt-outcome.ts'
+import { ChangesSection } from './changes-section.tsx'
+import { sentenceOn } from './delivery-sentence.tsx'
+import { FailureStory, lastFailureOf } from './failure-story.tsx'
+import { DELIVERY_TONES, Moment, type Receiver } from './state.tsx'
+
+interface DeliveryProps {
+  delivery: DeliveryDetail
+  /** Address of the page. */
+  own: string
+  /** Undefined if it was deleted. */
+  receiver: Receiver | undefined
+  /** What its engine knows of it. */
+  facts: readonly Fact[]
+  aside?: ComponentChildren
+  /** The request of an attempt, for a terminal. */
+  curl?: ComponentChildren
+}
+
+/** One delivery: state, attempts, request and response. Its actions are `resend` and `cancel`. */
+export function DeliveryView(props: DeliveryProps) {
+  const { delivery, receiver } = props
+  const { may, actionHref, query } = usePage()
+  const log = delivery.attempt_log
+  const selected = log.find(({ id }) => id === query.attempt) ?? log.at(-1)
+  const before = selected && log[log.indexOf(selected) - 1]
+  const failure = lastFailureOf(delivery)
+  return (
+    <>
+      <PageHead
+        title={
+          <>
+            <Text text={delivery.event_type} limit={60} /> to{' '}
+            <Text text={receiver ? withoutScheme(receiver.url) : 'deleted endpoint'} limit={60} />
+          </>
+        }
+        state={{ tone: DELIVERY_TONES[delivery.status], sentence: sentenceOn(delivery) }}
+        aside={props.aside}
+        action={
+          may('change') &&
+          receiver?.active &&
+          !failure && (
+            <ActionButton weight="primary" action={actionHref('resend')}>
+              <Icon name="again" />
+              Retry
+            </ActionButton>
+          )
+        }
+      />
+      {failure && <FailureStory {...props} title="Failure" last={failure} />}
+      <Columns>
+        <DeliveryFacts {...props} />
+        <Section id="attempts" title="Attempts" isCard>
+          {log.length === 0 && delivery.next_attempt_at === null ? (
+            <p class="hint">No attempts yet</p>
+          ) : (
+            <Attempts attempts={attemptsOf(props.own, delivery, selected)} />
+          )}
+        </Section>
+      </Columns>
+      {selected?.timings && (
+        <Section
+          id="timing"
+          title={`Timing of attempt ${selected.number}`}
+          note={before && comparedWith(before)}
+          isCard
+        >
+          <TimingBar timings={selected.timings} />
+        </Section>
+      )}
+      <Exchange
+        request={selected?.request ?? null}
+        requestBody={delivery.request_body}
+        response={selected?.response ?? null}
+        error={selected?.error ?? null}
+        isPlanned={selected === undefined}
+      />
+      {selected && before && <ChangesSection before={before} attempt={selected} />}
+      {props.curl}
+      {may('change') && delivery.ended_at === null && <Cancellation {...props} />}
+    </>
+  )
+}
+
+const DeliveryFacts = ({ delivery, receiver, facts }: DeliveryProps) => (
+  <Section id="facts" title="Delivery" isCard>
+    <Facts
+      facts={[
+        ['ID', <Id id={delivery.id} what="delivery ID" />],
+        ...facts,
+        [
+          capitalized(receiver?.noun ?? 'endpoint'),
+          receiver ? (
+            <a href={receiver.href}>
+              <Text text={withoutScheme(receiver.url)} />
+            </a>
+          ) : (
+            'Deleted endpoint'
+          ),
+        ],
+        ['Created', <Moment at={delivery.created_at} />],
+        ['Attempts', numeral(delivery.attempts)],
+        ['Restarts', numeral(delivery.run - 1)],
+        ...(usePage().may('change') && !receiver?.active
+          ? [['Retry', 'Not possible while the endpoint is paused or disabled'] as const]
+          : []),
+      ]}
+    />
+  </Section>
+)
+
+const Cancellation = ({ receiver }: DeliveryProps) => (
+  <DangerZone
+    items={[
+      {
+        title: 'Cancel delivery',
+        text: 'Stops all retries. An attempt in progress may still arrive.',
+        control: (
+          <Confirm
+            id="cancel"
+            verb="Cancel delivery"
+            question="Cancel this delivery?"
+            consequence={`The ${receiver?.noun ?? 'endpoint'} won't receive it unless you retry the delivery.`}
+            action={usePage().actionHref('cancel')}
+          />
+        ),
+      },
+    ]}
+  />
+)
+
+/** Messages of its actions. */
+export const DELIVERY_FLASHES = {
+  resend: { tone: 'busy', text: 'Retry started. Refresh the page to see the result.' },
+  cancel: { tone: 'quiet', text: 'Delivery cancelled.' },
+} as const
+
+const TONES: Record<Attempt['status'], Tone> = {
+  succeeded: 'good',
+  failed: 'bad',
+  interrupted: 'warn',
+}
+
+const attemptsOf = (own: string, delivery: DeliveryDetail, selected: Attempt | undefined) => [
+  ...delivery.attempt_log.map((attempt) => ({
+    tone: TONES[attempt.status],
+    outcome: <Text text={outcomeOf(attempt)} limit={60} />,
+    at: Date.parse(attempt.started_at),
+    took: attempt.duration_ms,
+    href: `${own}?attempt=${attempt.id}`,
+    isSelected: attempt.id === selected?.id,
+  })),
+  ...(delivery.next_attempt_at === null
+    ? []
+    : [
+        {
+          tone: 'quiet' as const,
+          outcome: 'Next attempt',
+          at: Date.parse(delivery.next_attempt_at),
+          isPlanned: true,
+        },
+      ]),
+]
+
+/** Outcome of the previous attempt in a line. */
+const comparedWith = (before: Attempt): string =>
+  `Previous attempt: ${shorten(outcomeOf(before), 40)} after ${duration(before.duration_ms)}`
