@@ -99,7 +99,7 @@ const FORMS: [path: string, typed: Record<string, string>, wrong: Record<string,
     },
   ],
   [
-    '/webhooks',
+    '/webhooks/new',
     WEBHOOK,
     { url: ['nonsense', '', `https://a.example/${LONG}`], 'events[]': ['', '<script>'] },
   ],

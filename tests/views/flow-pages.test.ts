@@ -455,6 +455,9 @@ test('The assets of a page are served, and cached', async () => {
   for (const path of assets) {
     expect(path).toStartWith('/assets/')
     const { status, headers } = await app.raw(path as string)
-    expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=300'])
+    expect([status, headers.get('cache-control')]).toEqual([
+      200,
+      'public, max-age=31536000, immutable',
+    ])
   }
 })

@@ -104,12 +104,16 @@ test('The token of a page works in its browser, and for no program', async () =>
   const page = await browser.visit(flow.ui.action)
   await other.visit(flow.ui.action)
   const csrf_token = page.forms[0]?.hidden.csrf_token as string
-  expect(csrf_token).toMatch(/^[0-9a-f]{64}$/)
+  expect(csrf_token).toMatch(/^[0-9a-f]{128}$/)
+  // Masked anew, since a page is compressed.
+  const again = (await browser.visit(flow.ui.action)).forms[0]?.hidden.csrf_token as string
+  expect(again).not.toBe(csrf_token)
   const post = (by: typeof browser, given: string) =>
     by.post(flow.ui.action, { csrf_token: given, ...FORMS.login })
   for (const stranger of [newBrowser(app), other])
     expect(await post(stranger, csrf_token)).toMatchObject({ status: 403, forms: [] })
-  for (const wrong of ['', 'x', csrfOf(flow)])
+  const altered = `${csrf_token[0] === '0' ? '1' : '0'}${csrf_token.slice(1)}`
+  for (const wrong of ['', 'x', csrfOf(flow), altered])
     expect(await post(browser, wrong)).toMatchObject({ status: 403, forms: [] })
   expect(await send(flow, { ...FORMS.login, csrf_token })).toMatchObject(REFUSED)
   expect((await post(browser, csrf_token)).status).toBe(303)

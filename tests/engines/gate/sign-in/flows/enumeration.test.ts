@@ -57,7 +57,7 @@ function bared({ status, headers, body }: Answer, flow: Json) {
     text
       .replaceAll(flow.id, 'FLOW')
       .replaceAll(/flow=[0-9a-f-]{36}/g, 'flow=NEXT')
-      .replaceAll(/\b[0-9a-f]{64}\b/g, 'TOKEN')
+      .replaceAll(/\b(?:[0-9a-f]{64}){1,2}\b/g, 'TOKEN')
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
   const shown = [...headers].filter(([name]) => !['x-request-id', 'set-cookie'].includes(name))
   return {

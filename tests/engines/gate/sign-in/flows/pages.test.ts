@@ -69,7 +69,7 @@ test.each([
   expect([...fieldsOf(first), ...buttonsOf(first)].toSorted()).toEqual(names.toSorted())
   for (const { action, hidden } of first.forms) {
     expect(action).toBe(flow.ui.action)
-    expect(hidden).toEqual({ csrf_token: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    expect(hidden).toEqual({ csrf_token: expect.stringMatching(/^[0-9a-f]{128}$/) })
   }
   if (kind !== 'registration') await registered()
   const page = await waiting(kind)
