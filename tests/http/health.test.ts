@@ -5,7 +5,7 @@ import { CHECK_MS } from '../../src/platform/storage-watch.ts'
 import { bootTestApp, useApp } from '../support/app.ts'
 import { until } from '../support/binary.ts'
 
-// Other spellings of /metrics are in hostile/addresses.test.ts.
+// Other spellings of /metrics are in tests/slow/routes/addresses.test.ts.
 
 const app = await useApp()
 

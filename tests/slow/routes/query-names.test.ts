@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
-import type { JsonSchema } from '../../src/http/openapi.ts'
-import { bootHostileFixture, hasCode, type Route } from './hostile/fixture.ts'
+import type { JsonSchema } from '../../../src/http/openapi.ts'
+import { bootHostileFixture, hasCode, type Route } from './fixture.ts'
 
 const fixture = await bootHostileFixture()
 afterAll(fixture.end)

@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from 'bun:test'
-import { serve } from '../../src/http/serve.ts'
-import { createLog } from '../../src/platform/log.ts'
-import { type Json, MINUTE } from '../engines/gate/fixture.ts'
-import { bootFlows, csrfOf, pathOf } from '../engines/gate/sign-in/flows/fixture.ts'
-import { newOperator } from '../support/operator.ts'
+import { serve } from '../../../src/http/serve.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { type Json, MINUTE } from '../../engines/gate/fixture.ts'
+import { bootFlows, csrfOf, pathOf } from '../../engines/gate/sign-in/flows/fixture.ts'
+import { newOperator } from '../../support/operator.ts'
 
 /**
  * Every route of the application, asked without a key and without a session. What anybody may do
