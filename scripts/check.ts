@@ -26,7 +26,7 @@ function isUsable(path: string): boolean {
   }
 }
 
-const ROUNDS = 3
+const ROUNDS = 4
 
 interface Tally {
   passed: number

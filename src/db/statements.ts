@@ -63,11 +63,15 @@ export function prepareLate() {
   }
 }
 
-/** Makes a value on its first use. */
+/** Makes a value on its first use, and then lets go of what it was made from. */
 export function late<T>(make: () => T): () => T {
-  let made: { value: T } | undefined
+  let pending: (() => T) | undefined = make
+  let value: T
   return () => {
-    made ??= { value: make() }
-    return made.value
+    if (pending) {
+      value = pending()
+      pending = undefined
+    }
+    return value
   }
 }
