@@ -11,7 +11,7 @@ const MIN_LENGTH = 1000
  */
 export async function compressPage(request: Request, answer: Response): Promise<Response> {
   if (!answer.headers.get('content-type')?.startsWith('text/html')) return answer
-  if (answer.body === null || answer.headers.has('content-encoding')) return answer
+  if (answer.body === null || isNegotiated(answer)) return answer
   const text = await answer.text()
   const headers = new Headers(answer.headers)
   headers.append('vary', 'accept-encoding')
@@ -21,6 +21,10 @@ export async function compressPage(request: Request, answer: Response): Promise<
   const body = await encode(text + padding(), coding, 'fast')
   return new Response(body, { status: answer.status, headers })
 }
+
+/** Whether the answer was made for what the client accepts, as static pages are. */
+const isNegotiated = ({ headers }: Response): boolean =>
+  headers.get('vary')?.includes('accept-encoding') ?? false
 
 /** Requests that a page may answer. */
 export const wantsPage = ({ headers }: Request): boolean =>

@@ -106,6 +106,19 @@ describe('An asset', () => {
   })
 })
 
+test('A static page is negotiated once', async () => {
+  for (const [coding, encoded] of [
+    ['identity', null],
+    ['br', 'br'],
+  ] as const) {
+    const { headers } = await get('/reference', { accept: 'text/html', 'accept-encoding': coding })
+    expect([headers.get('content-encoding'), headers.get('vary')]).toEqual([
+      encoded,
+      'accept-encoding',
+    ])
+  }
+})
+
 test('The document of the API is compressed and checked like an asset', async () => {
   const { status, headers, bytes } = await get('/openapi.json', { 'accept-encoding': 'gzip' })
   expect([status, headers.get('content-type')]).toEqual([200, 'application/json'])
