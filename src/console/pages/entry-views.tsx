@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { ActionButton, Button, LinkButton } from '../../../views/console/form/button.tsx'
+import { FormContext } from '../../../views/console/form/context.ts'
 import type { FormError } from '../../../views/console/form/error-summary.tsx'
 import { Field } from '../../../views/console/form/field.tsx'
 import { Form } from '../../../views/console/form/form.tsx'
-import { errorAt } from '../../../views/console/form/values.ts'
 import { LAYOUT_PATHS } from '../../../views/console/layout/navigation.ts'
 import { PlainLayout } from '../../../views/console/layout/plain-layout.tsx'
 import { Text } from '../../../views/console/text.tsx'
@@ -27,49 +27,39 @@ export const SetUpPage = (form: EntryForm) => (
     intro="Create your admin account and your first tenant."
     steps={{ at: 0, names: SET_UP_STEPS }}
   >
-    <Form
-      action={form.action}
-      errors={form.errors}
-      buttons={<Button weight="primary">Create account and tenant</Button>}
-    >
-      <AccountFields {...form} />
+    <RefillableForm {...form} buttons={<Button weight="primary">Create account and tenant</Button>}>
+      <AccountFields />
       <Field
         name="tenant"
         label="Tenant"
         help="Your product or company. All data belongs to a tenant."
         placeholder="Acme"
-        value={form.values?.tenant}
-        error={errorAt(form.errors, 'tenant')}
         isRequired
       />
-    </Form>
+    </RefillableForm>
   </PlainLayout>
 )
 
-const AccountFields = (form: EntryForm & { email?: string }) => (
+/** A form whose fields have the values of a refused submission, with their errors. */
+const RefillableForm = ({
+  values = {},
+  errors = [],
+  action,
+  ...form
+}: EntryForm & { buttons: ComponentChildren; children: ComponentChildren }) => (
+  <FormContext.Provider value={{ values, errors }}>
+    <Form action={action} errors={errors} {...form} />
+  </FormContext.Provider>
+)
+
+const AccountFields = ({ email }: { email?: string }) => (
   <>
-    <Field
-      name="name"
-      label="Your name"
-      autocomplete="name"
-      value={form.values?.name}
-      error={errorAt(form.errors, 'name')}
-      isRequired
-      isFocused
-    />
-    {form.email === undefined ? (
-      <Field
-        name="email"
-        label="Email"
-        type="email"
-        autocomplete="username"
-        value={form.values?.email}
-        error={errorAt(form.errors, 'email')}
-        isRequired
-      />
+    <Field name="name" label="Your name" autocomplete="name" isRequired isFocused />
+    {email === undefined ? (
+      <Field name="email" label="Email" type="email" autocomplete="username" isRequired />
     ) : (
       <p class="hint">
-        You sign in as <Text text={form.email} limit={80} />.
+        You sign in as <Text text={email} limit={80} />.
       </p>
     )}
     <Field
@@ -78,7 +68,6 @@ const AccountFields = (form: EntryForm & { email?: string }) => (
       type="password"
       autocomplete="new-password"
       help="At least 8 characters. Avoid common passwords."
-      error={errorAt(form.errors, 'password')}
       isRequired
     />
   </>
@@ -133,13 +122,12 @@ export const InvitationPage = (
       <AcceptForm {...page} {...page.operator} />
     ) : (
       <>
-        <Form
-          action={page.action}
-          errors={page.errors}
+        <RefillableForm
+          {...page}
           buttons={<Button weight="primary">Create account and join</Button>}
         >
-          <AccountFields {...page} />
-        </Form>
+          <AccountFields email={page.email} />
+        </RefillableForm>
         <p class="hint">
           Already have an account? <a href={page.loginHref}>Sign in to accept</a>
         </p>
