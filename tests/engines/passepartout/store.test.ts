@@ -82,6 +82,9 @@ test('Rows of another tenant are neither found nor changed', async () => {
   const { attemptId, user } = await signInToSandbox(acme)
   expect(attempts.find(acme.id, attemptId)).toMatchObject({ id: attemptId })
   expect(attempts.find(other.id, attemptId)).toBeUndefined()
+  const [{ seq } = { seq: 0 }] = attempts.inState(acme.sandbox, 'approved', { limit: 9 })
+  expect(seq).toBeGreaterThan(0)
+  expect(attempts.inState(acme.sandbox, 'approved', { before: seq, limit: 9 })).toEqual([])
   for (const owner of [other.sandbox, acme.owner]) {
     expect(attempts.inState(owner, 'approved', { limit: 9 })).toEqual([])
     expect(attempts.latest(owner, 'approved', 9)).toEqual([])
