@@ -90,7 +90,7 @@ test('Policies are saved and reset by members', async () => {
   const seen = await viewer.sees(POLICIES, 'The starter set is active', 'own-tenant-reads')
   seen.omits('name="policies"')
   const saved = await member.press(POLICIES, 'Save policies', { policies: CRLF })
-  saved.says('Version 1 is active', 'View the policies of a new tenant')
+  saved.says('Version 1 is active', `Saved by ${member.email}`, 'View the policies of a new tenant')
   expect(await read()).toMatchObject({ policies: POLICY, version: 1 })
   expect((await member.send(`${POLICIES}/starter`)).location).toEndWith('?done=policies-starter')
   expect(await read()).toMatchObject({ is_starter_set: true, version: 2 })
