@@ -123,6 +123,11 @@ test('Set-up creates an admin who owns a tenant without limits, an API key, and 
   expect(ran.html).not.toContain(key)
 })
 
+test('The sign-in begins with a redirect to the hosted page', async () => {
+  const { status, headers } = await app.raw('/console/login')
+  expect([status, headers.get('location')]).toEqual([303, expect.stringContaining('/auth/')])
+})
+
 const signIn = async (path: string, options = {}) => {
   const operator = newHttpBrowser(options)
   const login = await operator.visit(`${app.url}/console${path}`)

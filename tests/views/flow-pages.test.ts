@@ -414,6 +414,13 @@ test('Headings are translated on every page, with the language of the flow', asy
   expect(page.textsOf('a')).toEqual(['Konto erstellen', 'Passwort vergessen?'])
 })
 
+test('After an email, a page asks for its code, unless a link has brought it or asks for a choice', async () => {
+  const heading = async (page: FlowPage) => (await draw(page)).one('h1').text
+  expect(await heading(FLOWS['recovery-code'])).toStartWith('Enter the code from')
+  expect(await heading(FLOWS['recovery-link'])).toStartWith('Recover your')
+  expect(await heading(FLOWS['verification-choice'])).toStartWith('Verify your')
+})
+
 test('A notice has words, a status and a title with the tenant, and focuses nothing', async () => {
   for (const page of noticeFixtures()) {
     const { one, status, html } = await draw(page)
