@@ -119,7 +119,8 @@ export function createInstanceHealth(parts: {
   return { read }
 }
 
-function issuesIn(state: {
+/** Problems of the installation: little disk space, queues a minute behind, and missing backups. */
+export function issuesIn(state: {
   now: number
   startedAt: number
   freeBytes: number

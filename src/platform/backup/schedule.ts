@@ -56,6 +56,7 @@ export function createBackups(parts: {
   )
   let running = false
   let checking: Promise<void> | undefined
+  let isToRepeat = false
   const abort = new AbortController()
   let cancelTimer = () => {}
 
@@ -67,12 +68,23 @@ export function createBackups(parts: {
     check()
   }
 
+  /** One at a time: a process can die while its backup still counts, so that check is repeated. */
   function check() {
-    if (!running || checking) return
+    if (!running) return
+    if (checking) isToRepeat = true
+    else {
+      isToRepeat = false
+      occupy(makeDue())
+    }
+  }
+
+  function occupy(work: Promise<void>) {
     cancelTimer()
-    checking = makeDue().finally(() => {
+    checking = work.finally(() => {
       checking = undefined
-      if (running) cancelTimer = clock.after(sleepMs(), check)
+      if (!running) return
+      if (isToRepeat) check()
+      else cancelTimer = clock.after(sleepMs(), check)
     })
   }
 
@@ -112,15 +124,12 @@ export function createBackups(parts: {
    */
   async function makeNow(also: (file: string) => void = () => {}): Promise<void> {
     if (checking) throw beingMade()
-    cancelTimer()
     const begun = begin(also)
-    checking = begun
-      .then(make)
-      .catch((error) => log.error('backup could not be recorded', { error: messageOf(error) }))
-      .finally(() => {
-        checking = undefined
-        if (running) cancelTimer = clock.after(sleepMs(), check)
-      })
+    occupy(
+      begun
+        .then(make)
+        .catch((error) => log.error('backup could not be recorded', { error: messageOf(error) })),
+    )
     await begun
   }
 
@@ -223,7 +232,9 @@ export function createBackups(parts: {
     start,
     stop,
     /** Resolves when no backup is being made. */
-    idle: async () => void (await checking),
+    idle: async () => {
+      while (checking) await checking
+    },
     makeNow,
     latest: () => store.latest(clock.now()),
     list: (limit: number) => store.list(clock.now(), limit),

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { loadConfig } from '../../../src/config/index.ts'
-import { createInstanceHealth } from '../../../src/console/instance-health.ts'
+import { createInstanceHealth, issuesIn } from '../../../src/console/instance-health.ts'
 import { createLayout } from '../../../src/console/layout.ts'
 import { createConsoleMiddleware } from '../../../src/console/middleware.ts'
 import type { Page } from '../../../src/console/page.tsx'
@@ -10,7 +10,11 @@ import { createScopeChecks } from '../../../src/console/scope.ts'
 import { createPages } from '../../../src/console/serve-pages.tsx'
 import type { Services } from '../../../src/console/services.ts'
 import { createTurns } from '../../../src/http/turns.ts'
-import { createBackupStore, createBackups } from '../../../src/platform/backup/index.ts'
+import {
+  type BackupRow,
+  createBackupStore,
+  createBackups,
+} from '../../../src/platform/backup/index.ts'
 import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
 import { COMMIT, VERSION } from '../../../src/platform/version.ts'
 import { testConfig } from '../../support/config.ts'
@@ -120,6 +124,20 @@ test('Health warns about backups, and says how much is due and how late it is', 
   const late = await health()
   late.says('Job runs are delayed by 5 min 0 s', 'Job runs Backlog 1 Longest wait 5 min 0 s')
   app.db.client.run('DELETE FROM runs')
+})
+
+test('Disk space is little below a gigabyte, and a queue is late from a minute on', () => {
+  const queue = { name: 'runs', readyCount: 1, lagMs: MINUTE - 1 } as const
+  const last = { endedAt: 0, error: null } as BackupRow
+  const backups = { ...testConfig().backup, enabled: true, last, made: [last] }
+  const healthy = { now: 0, startedAt: 0, freeBytes: 1024 ** 3, queues: [queue], backups }
+  expect(issuesIn(healthy)).toEqual([])
+  const freeBytes = 1024 ** 3 - 1
+  const late = { ...queue, lagMs: MINUTE }
+  expect(issuesIn({ ...healthy, freeBytes, queues: [late] })).toMatchObject([
+    { what: 'room', freeBytes },
+    { what: 'queue', name: 'runs', lagMs: MINUTE },
+  ])
 })
 
 test('Backups are made one at a time, with progress and result; no password is shown', async () => {

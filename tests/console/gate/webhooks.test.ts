@@ -72,6 +72,17 @@ test('A webhook is changed, paused and resumed by members, and deleted by owners
   expect(owner.audited('endpoint.deleted')).toEqual([`endpoint:${id}`])
 })
 
+test('Deliveries that a paused webhook held are discarded on request', async () => {
+  const { member, webhook, signUp, target } = await newTenant()
+  const path = `${PAGE}/${await webhook()}`
+  await member.send(`${path}/pause`)
+  await signUp()
+  expect((await member.send(`${path}/resume`, { held: 'all' })).status).toBe(400)
+  ;(await member.press(path, 'Resume webhook', { held: 'discard' })).says('were discarded')
+  await app.clock.settled()
+  expect(target.requests).toEqual([])
+})
+
 test('A webhook is tested, and shows the response as text', async () => {
   const { member, webhook, target } = await newTenant()
   const path = `${PAGE}/${await webhook()}/test`

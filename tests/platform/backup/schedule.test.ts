@@ -177,6 +177,16 @@ test('The backup of a dead process is made again by another process', async () =
   ])
 })
 
+test('A process that dies during the check of another one is noticed after that check', async () => {
+  await using fixture = createFixture()
+  await fixture.boot('dying', hanging, { hangs: true })
+  const other = await fixture.boot('other')
+  const checked = fixture.clock.advance(MINUTE)
+  await other.hearOfDeath('dying')
+  expect(fixture.rows()).toMatchObject([{ error: INTERRUPTED }, { owner: 'other', error: null }])
+  await checked
+})
+
 test('A backup that a dead process completed is good, and takes the place of older ones', async () => {
   await using fixture = createFixture({ keep: 1 })
   const first = await fixture.boot('first')

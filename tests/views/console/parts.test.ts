@@ -6,6 +6,7 @@ import { Sparkline } from '../../../views/console/charts/sparkline.tsx'
 import { curlCommand } from '../../../views/console/curl-block.tsx'
 import { Labelled } from '../../../views/console/form/labelled.tsx'
 import { Textarea } from '../../../views/console/form/textarea.tsx'
+import { formattedJson } from '../../../views/console/formatted-json.ts'
 import { BodyView } from '../../../views/console/json-view.tsx'
 import { type ListPosition, pagerLinks, positionIn } from '../../../views/console/list-position.ts'
 import { shorten, shortenMiddle } from '../../../views/console/text.tsx'
@@ -46,6 +47,13 @@ test('Text is one line without marks that change its direction, and ids keep bot
   expect(shorten('invoice\u202egpj.exe')).not.toContain('\u202e')
   expect(shortenMiddle('0192f3a1-5b7c-7e44-8f10-9d2c41b7c41b')).toBe('0192f3a1…c41b')
   expect(shortenMiddle('short')).toBe('short')
+})
+
+test('JSON is indented unless that adds half a million characters', () => {
+  expect(formattedJson({ a: ['{'] })).toBe('{\n  "a": [\n    "{"\n  ]\n}')
+  const items = (count: number) => formattedJson(Array(count).fill(0))
+  expect(items(166_000)).toContain('\n')
+  expect(items(167_000)).not.toContain('\n')
 })
 
 test('A curl command gives the shell exactly the request', () => {
