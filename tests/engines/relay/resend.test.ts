@@ -68,6 +68,24 @@ test('A resend before a retry leaves the schedule as it was if it fails, and end
   expect(await readDelivery(delivery)).toMatchObject({ ...end, next_attempt_at: null })
 })
 
+test('A retry that is due during a resend follows it', async () => {
+  const relay = await newTenant()
+  const { delivery } = await waiting(relay)
+  const held = relay.target.hold()
+  await relay.resend(delivery)
+  await held.arrived(1)
+  relay.clock.spend(8 * SECOND)
+  relay.target.answers(500)
+  held.release(500)
+  await relay.rest()
+  await relay.clock.advance(0)
+  expect(await storyIn(relay, delivery)).toEqual([
+    ['schedule', 0, 'failed'],
+    ['resend', 8, 'failed'],
+    ['schedule', 8, 'failed'],
+  ])
+})
+
 test('A resend costs no retry and does not open the breaker, however often it fails', async () => {
   const relay = await newTenant()
   const { endpoint, delivery } = await waiting(relay)
