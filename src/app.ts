@@ -10,7 +10,6 @@ import { createOperators } from './console/operators/index.ts'
 import { SESSION_COOKIE } from './console/operators/session-cookie.ts'
 import { consolePages } from './console/pages/index.ts'
 import { createSandboxPages } from './console/sandbox-pages.ts'
-import { createScopeChecks } from './console/scope.ts'
 import { createSessionAccess } from './console/session-access.ts'
 import { createDelivery } from './delivery/index.ts'
 import { createClockwork } from './engines/clockwork/index.ts'
@@ -87,7 +86,6 @@ export function createApp(
   retention.add(operators.retention)
   const live = createLive(platform)
   storageWatch.onLoss(live.end)
-  const scopeChecks = createScopeChecks()
   const layout = createLayout({ baseUrl, nearnessOf: metering.nearnessOf })
   const sessionAccess = createSessionAccess({
     engine: 'clockwork',
@@ -111,7 +109,7 @@ export function createApp(
     contexts,
     routes: () => app,
     challengeOn,
-    errorPage: createErrorPages({ layout, scopeChecks }),
+    errorPage: createErrorPages({ layout }),
   })
 
   const app = new Elysia({
@@ -134,12 +132,10 @@ export function createApp(
         operators,
         layout,
         live,
-        scopeChecks,
         baseUrl,
         addressOf,
         turns,
         maxBody,
-        name: config.brand.name,
         config,
         origins,
         backups,

@@ -1,14 +1,9 @@
 import { ErrorPage } from '../../views/console/pages/error.tsx'
 import { type Failure, statusOf } from '../http/errors.ts'
 import { type Layout, themeOf } from './layout.ts'
-import { createOutdatedPages } from './outdated-page.ts'
-import type { ScopeChecks } from './scope.ts'
 
 /** Error pages for browsers, instead of JSON. */
-export function createErrorPages(parts: { layout: Layout; scopeChecks: ScopeChecks }) {
-  const { base, html } = parts.layout
-  const outdatedPage = createOutdatedPages(parts)
-
+export function createErrorPages({ layout: { base, html } }: { layout: Layout }) {
   /** Undefined for requests that are not from a browser to a page of the console. */
   return function errorPage(
     request: Request,
@@ -16,8 +11,9 @@ export function createErrorPages(parts: { layout: Layout; scopeChecks: ScopeChec
     requestId: string,
   ): Response | undefined {
     const { pathname, search } = new URL(request.url)
-    const isForPage = request.headers.get('accept')?.includes('text/html') ?? false
-    if (isStream(pathname)) return isForPage ? outdatedPage(request) : undefined
+    const accept = request.headers.get('accept') ?? ''
+    // Streams are not redirected to sign-in, because the browser would reconnect forever.
+    const isForPage = accept.includes('text/html') && !accept.includes('text/event-stream')
     if (!isForPage || !isPage(pathname)) return undefined
     const here = `${pathname}${search}`
     if (failure.kind === 'unauthenticated' && request.method === 'GET')
@@ -25,8 +21,6 @@ export function createErrorPages(parts: { layout: Layout; scopeChecks: ScopeChec
         status: 303,
         headers: { location: `${base()}/console/login?${new URLSearchParams({ to: here })}` },
       })
-    const outdated = outdatedPage(request)
-    if (outdated) return outdated
     const status = statusOf(failure)
     const { kind } = failure
     const theme = themeOf(request)
@@ -37,9 +31,6 @@ export function createErrorPages(parts: { layout: Layout; scopeChecks: ScopeChec
 }
 
 const isPage = (path: string): boolean => /^\/(console|setup)(\/|$)/.test(path)
-
-/** Streams are not redirected to sign-in, because the browser would reconnect forever. */
-const isStream = (path: string): boolean => path.startsWith('/console/live/')
 
 /** Error text for people, without API keys, routes and methods. */
 function sentenceOn(

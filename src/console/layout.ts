@@ -2,17 +2,16 @@ import type { ComponentChildren, VNode } from 'preact'
 import type { BannerProps } from '../../views/console/banner.tsx'
 import { ConsoleLayout } from '../../views/console/layout/console-layout.tsx'
 import type { Crumb, LayoutProps, ScopeChoice, Theme } from '../../views/console/layout/model.ts'
-import { PAGES, type PageKey } from '../../views/console/layout/navigation.ts'
-import { inScope } from '../../views/console/scope.tsx'
+import type { PageKey } from '../../views/console/layout/navigation.ts'
 import type { Flash } from '../../views/console/toast.tsx'
 import { usageBanner } from '../../views/console/usage-banner.ts'
 import { htmlPage } from '../../views/html.ts'
-import { preferenceIn } from '../http/cookies.ts'
+import { createCookie, preferenceIn } from '../http/cookies.ts'
 import { PAGE_CONTENT_POLICY } from '../http/security-headers.ts'
 import type { Nearness } from '../platform/metering/index.ts'
-import type { Operator } from './operators/current-operator.ts'
+import { ENVIRONMENT_COOKIE, type Place, preferredEnvironment } from './addresses.ts'
+import type { Operator, Scope, TenantScope } from './operators/current-operator.ts'
 import { may } from './operators/rights.ts'
-import { environmentOf, pageScopeOf } from './scope.ts'
 
 export const THEME_COOKIE = 'gatehouse_theme'
 
@@ -20,6 +19,12 @@ export const THEME_COOKIE = 'gatehouse_theme'
 interface PageContent {
   request: Request
   operator: Operator
+  place: Place
+  /** Tenant of the page, if it belongs to one. */
+  tenant?: TenantScope | undefined
+  /** Address of a page of the same tenant and environment. */
+  href: LayoutProps['href']
+  hrefIn: LayoutProps['hrefIn']
   title: string
   active?: PageKey
   /** Breadcrumbs above this page. */
@@ -27,7 +32,7 @@ interface PageContent {
   flash?: Flash | undefined
   status?: number
   /** Shows the switch between live and test. */
-  hasEnvironments?: boolean
+  hasEnvironments?: boolean | undefined
   children: ComponentChildren
 }
 
@@ -40,38 +45,44 @@ export function createLayout(parts: {
   nearnessOf: (tenantId: string) => Nearness
 }) {
   const { baseUrl, nearnessOf } = parts
+  const environmentCookie = createCookie({ name: ENVIRONMENT_COOKIE, baseUrl })
 
   /** Prefix of every path: empty, or such as `/gatehouse`. */
   const base = (): string => new URL(baseUrl()).pathname.replace(/\/$/, '')
 
-  function page({ request, operator, title, above = [], status = 200, ...of }: PageContent) {
-    const { hasEnvironments = false, ...content } = of
+  function page({ request, operator, place, tenant, title, ...of }: PageContent): Response {
+    const { above = [], status = 200, hasEnvironments = false, ...content } = of
     const { pathname, search } = new URL(request.url)
+    const scope = tenant ?? (place.area === 'installation' ? INSTANCE : operator.scope)
+    const { environment } = place
     const layout: LayoutProps = {
       ...content,
       base: base(),
       title,
       crumbs: [...above, { label: title }],
-      scope: scopeOf(operator),
+      scope: choiceOf(scope),
       scopes: scopesOf(operator),
       operator: { name: operator.displayName || operator.email, email: operator.email },
       theme: themeOf(request),
-      hiddenPages: hiddenPagesOf(operator),
-      ...(hasEnvironments && { environment: environmentOf(request) }),
+      hiddenPages: hiddenPagesOf(scope),
+      ...(hasEnvironments && { environment }),
       here: pathname + search,
-      banners: bannersOf(operator),
+      banners: bannersOf(scope, of),
     }
-    return html(ConsoleLayout(layout), status, pageScopeOf(operator, request))
+    const response = html(ConsoleLayout(layout), status)
+    if (hasEnvironments && environment !== preferredEnvironment(request))
+      response.headers.append('set-cookie', environmentCookie.keep(environment))
+    return response
   }
 
-  function bannersOf({ scope }: Operator): BannerProps[] {
-    const banner = scope?.kind === 'tenant' && usageBanner(base(), nearnessOf(scope.tenantId))
+  function bannersOf(scope: Scope | undefined, { href }: Pick<PageContent, 'href'>): BannerProps[] {
+    const banner = scope?.kind === 'tenant' && usageBanner(href, nearnessOf(scope.tenantId))
     return banner ? [banner] : []
   }
 
-  /** A page without layout, such as set-up. Forms of a tenant need its `scope`. */
-  function html(drawn: VNode, status = 200, scope?: string): Response {
-    const { body, headers } = htmlPage(inScope(drawn, scope), PAGE_CONTENT_POLICY)
+  /** A page without layout, such as set-up. */
+  function html(drawn: VNode, status = 200): Response {
+    const { body, headers } = htmlPage(drawn, PAGE_CONTENT_POLICY)
     // Without a referrer policy, browsers might omit the Origin of our own forms.
     headers.set('referrer-policy', 'same-origin')
     return new Response(body, { status, headers })
@@ -92,19 +103,17 @@ export const themeOf = (request: Request): Theme => {
   return theme === 'light' || theme === 'dark' ? theme : 'system'
 }
 
-export const INSTALLATION: ScopeChoice = {
-  id: 'installation',
-  name: 'Installation',
-  kind: 'installation',
-}
+const INSTANCE: Scope = { kind: 'instance' }
 
-function scopeOf({ scope }: Operator): ScopeChoice {
+const INSTALLATION: ScopeChoice = { id: 'installation', name: 'Installation', kind: 'installation' }
+
+function choiceOf(scope: Scope | undefined): ScopeChoice {
   if (scope?.kind === 'tenant') return { id: scope.tenantId, name: scope.name, kind: 'tenant' }
   return scope ? INSTALLATION : { id: '', name: 'No tenant', kind: 'tenant' }
 }
 
 /** Hides API keys from operators who are not owners. */
-const hiddenPagesOf = ({ scope }: Operator): readonly PageKey[] =>
+const hiddenPagesOf = (scope: Scope | undefined): readonly PageKey[] =>
   scope?.kind === 'tenant' && !may(scope.role, 'keys') ? ['keys'] : []
 
 const scopesOf = ({ memberships, isAdmin }: Operator): ScopeChoice[] => [
@@ -113,8 +122,3 @@ const scopesOf = ({ memberships, isAdmin }: Operator): ScopeChoice[] => [
   ),
   ...(isAdmin ? [INSTALLATION] : []),
 ]
-
-export const crumbTo = (base: string, page: PageKey): Crumb => ({
-  label: PAGES[page].label,
-  href: `${base}${PAGES[page].path}`,
-})

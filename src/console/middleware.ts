@@ -4,40 +4,35 @@ import { requireSameOrigin } from '../http/same-origin.ts'
 import { operatorLane, type Turns } from '../http/turns.ts'
 import type { Actor } from '../platform/audit/index.ts'
 import { forbidden } from '../platform/errors.ts'
-import { type CurrentOperator, type Operator, tenantScopeOf } from './operators/current-operator.ts'
+import {
+  type CurrentOperator,
+  type Operator,
+  type TenantScope,
+  tenantScopeIn,
+} from './operators/current-operator.ts'
 import { may, type Right } from './operators/rights.ts'
-import type { ScopeChecks } from './scope.ts'
 
 /** An authorized request to a page of a tenant. */
-export type TenantContext = {
-  operator: Operator
-  tenant: ReturnType<typeof tenantScopeOf>
-  actor: Actor
-}
+export type TenantContext = { operator: Operator; tenant: TenantScope; actor: Actor }
 export type OperatorContext = { operator: Operator; actor: Actor }
 
 export type ConsoleMiddleware = ReturnType<typeof createConsoleMiddleware>
 
 /**
  * Builds the console's routes, which check access to a page and its forms. `right` opens a page to
- * operators with that right in the tenant they act in, `instance` to operators who act for the
- * installation, `operator` to every signed-in operator, and `anonymous` to everyone. A form sent from a
- * page of another site is refused, with or without a session. Access is checked before a form's
- * fields are read.
- *
- * Forms, scripts and streams of a page that was opened in another scope than the session's current
- * one are refused before any handler runs. Routes without a scope skip this check: `anonymous`, and
- * those declared `operator: 'unscoped'`.
+ * operators with that right in the tenant of its address, `admin` to admins of the installation,
+ * `operator` to every signed-in operator, and `anonymous` to everyone. A form sent from a page of
+ * another site is refused, with or without a session. Access is checked before a form's fields are
+ * read, and again after them.
  */
 export function createConsoleMiddleware(parts: {
   currentOperator: CurrentOperator
-  scopeChecks: ScopeChecks
   baseUrl: () => string
   addressOf: (request: Request) => string | undefined
   turns: Turns
   maxBody: number
 }) {
-  const { currentOperator, scopeChecks, baseUrl, addressOf, turns, maxBody } = parts
+  const { currentOperator, baseUrl, addressOf, turns, maxBody } = parts
 
   function operatorOf(request: Request): OperatorContext {
     const operator = currentOperator.of(request)
@@ -58,34 +53,19 @@ export function createConsoleMiddleware(parts: {
     return operatorOf(request)
   }
 
-  /** The result of `admit`, for a request whose page is not outdated. */
-  function scoped<V>(
-    { request, body }: { request: Request; body: unknown },
+  /** Throws `not_found` for a tenant that the operator is not a member of, and `forbidden` without the right. */
+  function tenantContextOf(
     context: OperatorContext,
-    admit: (context: OperatorContext) => V,
-  ): V {
-    // Before rights are checked, because the operator might lack them only in the current scope.
-    scopeChecks.refuseOther(request, context.operator, body)
-    const admitted = admit(context)
-    scopeChecks.requireNamed(request, context.operator, body)
-    return admitted
-  }
-
-  function tenantContextOf(context: OperatorContext, right: Right): TenantContext {
-    const tenant = tenantScopeOf(context.operator)
+    { tenant: tenantId = '' }: Record<string, string>,
+    right: Right,
+  ): TenantContext {
+    const tenant = tenantScopeIn(context.operator, tenantId)
     if (!may(tenant.role, right)) throw forbidden(NEEDS[right])
     return { ...context, tenant }
   }
 
-  /** Throws `forbidden` for operators who are not admins, in every scope. */
   function requireAdmin(context: OperatorContext): OperatorContext {
     if (!context.operator.isAdmin) throw forbidden('this is for admins of the installation')
-    return context
-  }
-
-  function instanceContextOf(context: OperatorContext): OperatorContext {
-    if (context.operator.scope?.kind !== 'instance')
-      throw forbidden('switch to the installation to open its pages')
     return context
   }
 
@@ -96,23 +76,17 @@ export function createConsoleMiddleware(parts: {
 
   return new Elysia({ name: 'console middleware' })
     .macro('right', (right: Right) => ({
-      parse: ({ request }) => fields(request, () => operatorOf(request)),
-      resolve: async ({ request, body }) =>
-        scoped({ request, body }, await inTurn(request), (context) =>
-          tenantContextOf(context, right),
-        ),
+      parse: ({ request, params }) =>
+        fields(request, () => tenantContextOf(operatorOf(request), params, right)),
+      resolve: async ({ request, params }) => tenantContextOf(await inTurn(request), params, right),
     }))
-    .macro('instance', (_: true) => ({
+    .macro('admin', (_: true) => ({
       parse: ({ request }) => fields(request, () => requireAdmin(operatorOf(request))),
-      resolve: async ({ request, body }) =>
-        scoped({ request, body }, requireAdmin(await inTurn(request)), instanceContextOf),
+      resolve: async ({ request }) => requireAdmin(await inTurn(request)),
     }))
-    .macro('operator', (scope: true | 'unscoped') => ({
+    .macro('operator', (_: true) => ({
       parse: ({ request }) => fields(request, () => operatorOf(request)),
-      resolve: async ({ request, body }) => {
-        const context = await inTurn(request)
-        return scope === 'unscoped' ? context : scoped({ request, body }, context, (same) => same)
-      },
+      resolve: ({ request }) => inTurn(request),
     }))
     .macro('anonymous', (_: true) => ({
       parse: ({ request }) => fields(request, () => requireSameOrigin(request, baseUrl())),

@@ -8,9 +8,10 @@ import type { Query } from '../../views/console/url.ts'
 import type { Fields } from '../http/body.ts'
 import type { Caller } from '../platform/caller.ts'
 import type { Engine, Environment } from '../platform/engines.ts'
+import type { Place } from './addresses.ts'
 import type { FormFields } from './form.ts'
 import type { OperatorContext, TenantContext } from './middleware.ts'
-import type { Right } from './operators/rights.ts'
+import type { Access, Right } from './operators/rights.ts'
 import type { Services } from './services.ts'
 
 /** Names of the parameters in a path: `id` and `part` in `/users/:id/sessions/:part`. */
@@ -33,8 +34,13 @@ export interface OperatorPageContext<Path extends string = string>
   /** Fields of the submitted form. */
   fields: Fields
   now: number
+  place: Place
   /** Address of a page of the same tenant and environment. */
   href: (path: string, query?: Query) => string
+  /** Address of a page of the same tenant in an environment. */
+  hrefIn: (environment: Environment, path: string, query?: Query) => string
+  /** Runs an expensive query at most every 5 seconds while the open page updates. */
+  rarely: <T>(read: () => T) => T
   submission?: Submission | undefined
   liveSource?: VNode | undefined
   /** Result of an action that shows the page again. */
@@ -49,9 +55,6 @@ export interface PageContext<Path extends string = string> extends OperatorPageC
   may: (right: Right) => boolean
   caller: (engine: Engine, environment?: Environment) => Caller
 }
-
-/** Who may open a page: members of the tenant with a right, admins of the installation, or all operators. */
-export type Access = Right | 'admin' | 'operator'
 
 type ContextOf<Path extends string, For extends Access> = For extends Right
   ? PageContext<Path>
@@ -94,13 +97,13 @@ export interface LivePart {
 }
 
 interface PageSpec<Path extends string, For extends Access, Data, Names extends string> {
-  /** Below the tenant, such as `/jobs/:id`. */
+  /** Below the tenant and environment, the installation, or the console: `/jobs/:id`. */
   path: Path
   /** Its entry in the sidebar, if it has one. */
   section?: PageKey
   /** Its view is the whole document, without navigation. */
   isPlain?: true
-  /** Shows data of one environment, with a switch between live and test. */
+  /** Shows data of one environment, which is in its address. */
   hasEnvironments?: true
   /** Who may open the page. */
   right: For

@@ -2,33 +2,35 @@ import { type AnyElysia, Elysia } from 'elysia'
 import type { ComponentChildren, VNode } from 'preact'
 import { HereContext, type Submission } from '../../views/console/here.tsx'
 import type { Crumb } from '../../views/console/layout/model.ts'
-import { PAGES } from '../../views/console/layout/navigation.ts'
+import { PAGES, type PageKey } from '../../views/console/layout/navigation.ts'
 import { positionIn } from '../../views/console/list-position.ts'
 import { LiveSource } from '../../views/console/pages/live-source.tsx'
 import type { Flash } from '../../views/console/toast.tsx'
-import { type Query, url } from '../../views/console/url.ts'
+import { url } from '../../views/console/url.ts'
 import type { Fields } from '../http/body.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { ErrorKind } from '../platform/errors.ts'
+import { type Addresses, placeOf, routeOf } from './addresses.ts'
 import { CORRECTABLE, type FormFields, submitted } from './form.ts'
-import { crumbTo } from './layout.ts'
 import { type Part, stateIdOf } from './live/part.ts'
 import type { TenantContext } from './middleware.ts'
-import { may } from './operators/rights.ts'
-import type { Access, Action, LivePart, Outcome, Page, PageContext } from './page.tsx'
-import { environmentOf, pageScopeOf } from './scope.ts'
+import { type Access, may } from './operators/rights.ts'
+import type { Action, LivePart, Outcome, Page, PageContext } from './page.tsx'
 import type { Services } from './services.ts'
 
-const CONSOLE = '/console'
-
 /** The routes of all pages. Rights are checked here, before a form is read. */
-export function createPages(services: Services, pages: readonly Page[]): AnyElysia {
+export function createPages(
+  services: Services,
+  { addressAt }: Addresses,
+  pages: readonly Page[],
+): AnyElysia {
   const { layout, middleware, clock, callerOf, liveAnswers } = services
   const flashes = flashesByKey(pages)
-  const href = (path: string, query?: Query) => url(layout.base(), CONSOLE + path, query)
 
-  function contextOf(routed: Routed): PageContext {
-    const { request, operator, tenant, actor } = routed
+  function contextOf(spec: Page, routed: Routed): PageContext {
+    const { request, operator, tenant, actor, params = {} } = routed
     const { searchParams } = new URL(request.url)
+    const place = placeOf(spec, request, { params, operator })
     return {
       ...services,
       request,
@@ -36,15 +38,19 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
       tenant,
       actor,
       tenantId: tenant?.tenantId,
-      params: routed.params ?? {},
+      params,
+      place,
       query: Object.fromEntries([...searchParams].map(([name, value]) => [name, value.trim()])),
       position: positionIn(searchParams),
       fields: routed.body ?? {},
       now: clock.now(),
-      environment: environmentOf(request),
+      environment: place.environment,
       may: (right) => tenant !== undefined && may(tenant.role, right),
       caller: (engine, environment = undefined) => callerOf(routed, engine, environment ?? null),
-      href,
+      href: (path, query) => layout.base() + addressAt(place, path, query),
+      hrefIn: (environment, path, query) =>
+        layout.base() + addressAt({ ...place, environment }, path, query),
+      rarely: (read) => read(),
     }
   }
 
@@ -65,9 +71,14 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
   /** The stream of a page's live parts, from the state that the page shows. */
   function sourceOf(spec: Page, context: PageContext, live: Record<string, LivePart>) {
     const shownId = stateIdOf(partsOf(spec, context, live))
-    const { query, params } = context
-    return { shownId, href: href(`/live${pathOf(spec, params)}`, { ...query, shown: shownId }) }
+    return {
+      shownId,
+      href: url(hrefOf(spec, context), UPDATES, { ...context.query, shown: shownId }),
+    }
   }
+
+  /** Address of the page itself. */
+  const hrefOf = (spec: Page, { href, params }: PageContext) => href(pathOf(spec, params))
 
   const partsOf = (spec: Page, context: PageContext, live: Record<string, LivePart>): Part[] =>
     Object.entries(live).map(([target, { facts, view }]) => ({
@@ -77,12 +88,13 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
     }))
 
   function stream(spec: Page, context: PageContext): Response {
-    const { request, environment, tenant } = context
+    const { request, tenant } = context
     const { pathname, searchParams } = new URL(request.url)
     searchParams.delete('shown')
-    const name = [environment, tenant.role, `${pathname}?${searchParams}`].join(' ')
+    const name = `${tenant.role} ${pathname}?${searchParams}`
+    const rarely = createRarely(clock)
     const render = () => {
-      const now = { ...context, now: clock.now() }
+      const now = { ...context, now: clock.now(), rarely }
       return partsOf(spec, now, spec.live?.(spec.load(now)) ?? {})
     }
     return liveAnswers(context, { name, render })
@@ -90,8 +102,7 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
 
   /** A part of a page, which can use the page's context. */
   const within = (spec: Page, context: PageContext, node: ComponentChildren) => {
-    const { params } = context
-    const actionHref = (action: string) => href(pathOf(spec, params, action))
+    const actionHref = (action: string) => pathIn(hrefOf(spec, context), action)
     return <HereContext.Provider value={{ ...context, actionHref }}>{node}</HereContext.Provider>
   }
 
@@ -100,22 +111,23 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
     context: PageContext,
     { title, above = [], node, submission, liveSource, flash, status }: Rendered,
   ): Response {
-    const { request, operator } = context
-    const { section } = spec
+    const { section, hasEnvironments } = spec
     const children = within(
       spec,
       { ...context, submission, liveSource },
       spec.isPlain ? node : [liveSource, node],
     )
-    if (spec.isPlain) return layout.html(children, status, pageScopeOf(operator, request))
-    const isBelow = section && CONSOLE + spec.path !== PAGES[section].path
+    if (spec.isPlain) return layout.html(children, status)
+    const list = section && spec.path.includes(':') ? PAGES[section].path : spec.path
+    const isBelow = section && spec.path !== PAGES[section].path
+    const { request, operator, tenant, place, href } = context
     return layout.page({
-      request,
-      operator,
+      ...{ request, operator, tenant, place, href },
       title,
       active: section,
-      hasEnvironments: spec.hasEnvironments,
-      above: isBelow ? [crumbTo(layout.base(), section), ...above] : [],
+      hasEnvironments,
+      hrefIn: (environment) => context.hrefIn(environment, list),
+      above: isBelow ? [crumbTo(section, context), ...above] : [],
       flash: flash ?? flashes.get(context.query.done ?? ''),
       status,
       children,
@@ -142,41 +154,45 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
     const done = [keyOf(spec, name), flash].filter(Boolean).join('.')
     const target = to ?? pathOf(spec, context.params)
     const message = flashes.has(done) ? { done } : {}
-    return layout.go(url('', CONSOLE + target, { ...query, ...message }), cookies)
+    return layout.go(addressAt(context.place, target, { ...query, ...message }), cookies)
   }
 
   const routes: AnyElysia = new Elysia({ name: 'pages', detail: { hide: true } }).use(middleware)
   for (const spec of pages) {
+    const route = routeOf(spec)
     routes.get(
-      CONSOLE + spec.path,
+      route,
       ({ request, params, operator, tenant, actor }) =>
-        show(spec, contextOf({ request, params, operator, tenant, actor })),
+        show(spec, contextOf(spec, { request, params, operator, tenant, actor })),
       macroOf(spec.right),
     )
     if (spec.live)
       routes.get(
-        `${CONSOLE}/live${spec.path}`,
+        route + UPDATES,
         ({ request, params, operator, tenant, actor }) =>
-          stream(spec, contextOf({ request, params, operator, tenant, actor })),
+          stream(spec, contextOf(spec, { request, params, operator, tenant, actor })),
         macroOf(spec.right),
       )
     for (const [name, file] of Object.entries(spec.files ?? {}))
       routes.get(
-        pathIn(CONSOLE + spec.path, name),
+        pathIn(route, name),
         ({ request, params, operator, tenant, actor }) =>
-          file(contextOf({ request, params, operator, tenant, actor })),
+          file(contextOf(spec, { request, params, operator, tenant, actor })),
         macroOf(spec.right),
       )
     for (const [name, { right }] of Object.entries<Action<string>>(spec.actions ?? {}))
       routes.post(
-        pathIn(CONSOLE + spec.path, name),
+        pathIn(route, name),
         ({ request, params, body, operator, tenant, actor }) =>
-          act(spec, name, contextOf({ request, params, body, operator, tenant, actor })),
+          act(spec, name, contextOf(spec, { request, params, body, operator, tenant, actor })),
         macroOf(right),
       )
   }
   return routes
 }
+
+/** Path of the stream of a page's updates, below the page. */
+const UPDATES = '/updates'
 
 type Routed = TenantContext & { request: Request; params?: Record<string, string>; body?: Fields }
 
@@ -186,10 +202,8 @@ const CONFLICT: ReadonlySet<ErrorKind> = new Set(['conflict'])
 const formOf = ({ form }: Action<string>, context: PageContext): FormFields | undefined =>
   typeof form === 'function' ? form(context) : form
 
-const macroOf = (access: Access): Record<string, string | true> => {
-  if (access === 'admin') return { instance: true }
-  return access === 'operator' ? { operator: 'unscoped' } : { right: access }
-}
+const macroOf = (access: Access): Record<string, string | true> =>
+  access === 'admin' || access === 'operator' ? { [access]: true } : { right: access }
 
 interface Shown {
   result?: unknown
@@ -215,6 +229,23 @@ const pathOf = (spec: Page, params: Record<string, string>, action = ''): string
     ),
     action,
   )
+
+const crumbTo = (page: PageKey, { href }: PageContext): Crumb => ({
+  label: PAGES[page].label,
+  href: href(PAGES[page].path),
+})
+
+/** Remembers a result for 5 seconds, for a stream of updates. */
+function createRarely(clock: Pick<Clock, 'monotonic'>): PageContext['rarely'] {
+  let known: { value: unknown; at: number } | undefined
+  return <T,>(read: () => T) => {
+    if (!known || clock.monotonic() - known.at >= RARELY_MS)
+      known = { value: read(), at: clock.monotonic() }
+    return known.value as T
+  }
+}
+
+const RARELY_MS = 5000
 
 /** Name of an action in addresses: `jobs-pause` for `/jobs/:id/pause`. */
 const keyOf = ({ path }: Page, action: string): string =>

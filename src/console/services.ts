@@ -21,6 +21,7 @@ import type { Layout } from './layout.ts'
 import type { LiveAnswers } from './live/answers.ts'
 import type { ConsoleMiddleware } from './middleware.ts'
 import type { Operators } from './operators/index.ts'
+import type { DayCounts } from './pages/home/day-counts.ts'
 
 /** What pages work with. */
 export interface Services {
@@ -46,6 +47,7 @@ export interface Services {
   instances: Instances
   outbound: Outbound
   instanceHealth: ReturnType<typeof createInstanceHealth>
+  dayCounts: DayCounts
   callerOf: CallerOf
   baseUrl: () => string
   layout: Layout

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { AuditEntry } from '../../src/platform/audit/index.ts'
+import { addressOf } from '../support/address.ts'
 import { HOUR, type Page, UNKNOWN_ID, useConsole } from './fixture.ts'
 
 const PAGE = '/audit'
@@ -25,7 +26,9 @@ async function newTenant() {
   /** As text: a file with lines of JSON is no JSON. */
   const download = async (query: string) => {
     const { headers } = acme.owner
-    const request = new Request(`http://localhost/console/audit/export?${query}`, { headers })
+    const request = new Request(`http://localhost${addressOf(acme.id, '/audit/export')}?${query}`, {
+      headers,
+    })
     const response = await app.app.handle(request)
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
@@ -200,8 +203,8 @@ test('The export has everything that matches the filter of the page, oldest firs
   )
   expect((await download('format=ndjson&action=no')).text).toBe('')
   const { links } = await owner.open(`${PAGE}?action=key.&since=2026-03-01`)
-  const path = `${PAGE}/export?action=key.&since=2026-03-01&format=csv&_scope=`
-  expect(links.some((link) => link.startsWith(path))).toBe(true)
+  const path = `${PAGE}/export?action=key.&since=2026-03-01&format=csv`
+  expect(links).toContain(path)
   for (const query of ['', 'format=xml', 'format=csv&since=yesterday'])
     expect((await owner.open(`${PAGE}/export?${query}`)).status).toBe(400)
 })

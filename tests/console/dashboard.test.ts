@@ -283,7 +283,7 @@ test('Secret headers of jobs are masked for viewers, also in responses that repe
     for (const [kind, id] of Object.entries(ids)) {
       // Over https, pages want another cookie.
       const headers = { cookie: `__Secure-${session.cookie}` }
-      const page = String((await app.raw(`/console/${kind}/${id}`, { headers })).body)
+      const page = String((await app.raw(`/console/${tenantId}/${kind}/${id}`, { headers })).body)
       expect([role, page.includes('secret-123')]).toEqual([role, role !== 'viewer'])
       for (const words of ['orders', 'sent: ']) expect(page).toContain(words)
     }

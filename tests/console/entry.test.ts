@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { shortened } from '../support/address.ts'
 import { newHttpBrowser } from '../support/http-browser.ts'
 import { newOperator } from '../support/operator.ts'
 import {
@@ -31,7 +32,7 @@ function requestIn(text: string) {
   return { url, method: 'POST', headers: Object.fromEntries(headers), body }
 }
 
-const pathOf = ({ url }: { url: string }) => new URL(url).pathname
+const pathOf = ({ url }: { url: string }) => shortened(new URL(url).pathname)
 const LOGIN = '/auth/self-service/login'
 
 test('Set-up says beside each field what is wrong, and its link works once, for half an hour', async () => {
@@ -102,7 +103,7 @@ test('Set-up creates an admin who owns a tenant without limits, an API key, and 
   expect([keys.text.includes('1 active'), keys.html.includes(key)]).toEqual([true, false])
 
   expect(issued.text).toContain('Waiting for the job')
-  expect(issued.html).toContain('href="/console/first-job"')
+  expect(issued.html).toContain(`href="/console/${tenantId}/first-job"`)
   const cookie = `identity_session=${admin.cookie('identity_session')}`
   const listener = await listen(app.url + streamIn(issued.html), { cookie })
   const command = requestIn(issued.text)
@@ -138,7 +139,7 @@ const signIn = async (path: string, options = {}) => {
 test('Signing in happens on the pages of gate, leads back, and ends for copies of the cookie too', async () => {
   const { operator, login, page } = await signIn('/keys?engine=relay')
   expect([pathOf(login), page.status]).toEqual([LOGIN, 200])
-  expect(page.url).toBe(`${app.url}/console/keys?engine=relay`)
+  expect(page.url).toBe(`${app.url}/console/${tenantId}/keys?engine=relay`)
   const token = operator.cookie('identity_session')
   expect(token).toStartWith('gat_st_')
   const { open } = pagesOf(app, `identity_session=${token}`)

@@ -4,8 +4,8 @@ import { serve } from '../../src/http/serve.ts'
 import type { Engine, Environment } from '../../src/platform/engines.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Plan } from '../../src/platform/tenants.ts'
+import { addressIn, shortened } from '../support/address.ts'
 import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../support/app.ts'
-import { formBody } from '../support/form.ts'
 import { unescaped } from '../support/http-browser.ts'
 import { type NewOperator, newOperator } from '../support/operator.ts'
 import { startTarget } from '../support/target.ts'
@@ -155,18 +155,16 @@ export const inEnvironment = (cookie: string, environment: Environment) =>
 
 type Fields = Record<string, string> | string[][]
 
-/** The address of a page of the console; others stay as they are. */
-const addressOf = (path: string) =>
-  /^\/(console|setup|auth|reference|dashboard)\b/.test(path)
-    ? path
-    : `/console${path.replace(/^\/$/, '')}`
-
-/** Opens pages and submits forms with a cookie, as a browser without scripts does. */
+/**
+ * Opens pages and submits forms with a cookie, as a browser without scripts does. A path such as `/jobs`
+ * is one of the selected tenant and environment, or of the installation.
+ */
 export function pagesOf(app: Pick<TestApp, 'raw' | 'operators'>, cookie?: string) {
   const headers = { accept: 'text/html', ...(cookie !== undefined && { cookie }) }
+  const addressOf = (path: string) => addressIn(app, headers, path)
   const open = async (path: string) => pageOf(await app.raw(addressOf(path), { headers }))
   const send = async (path: string, fields: Fields = {}) => {
-    const body = formBody(app, headers, fields)
+    const body = new URLSearchParams(fields)
     return pageOf(await app.raw(addressOf(path), { method: 'POST', headers, body }))
   }
   const sees = async (path: string, ...words: string[]) => (await open(path)).says(...words)
@@ -190,7 +188,8 @@ export function pageOf({ status, headers, body }: Answer) {
     status,
     headers,
     html,
-    location: headers.get('location'),
+    /** Without tenant and environment: `/console/jobs`. */
+    location: headers.has('location') ? shortened(headers.get('location') ?? '') : null,
     get text() {
       text ??= textOf(html)
       return text
@@ -199,7 +198,9 @@ export function pageOf({ status, headers, body }: Answer) {
       return all(/<tr id="row-([^"]+)"/g)
     },
     get links() {
-      return all(/ href="\/console([^"]*)"/g).map(unescaped)
+      return all(/ href="(\/console[^"]*)"/g).map((link) =>
+        shortened(unescaped(link)).replace('/console', ''),
+      )
     },
     get next() {
       return unescaped(all(/rel="next" href="([^"]+)"/g)[0] ?? '')

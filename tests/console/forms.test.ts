@@ -117,12 +117,12 @@ const FORMS: [path: string, typed: Record<string, string>, wrong: Record<string,
   ],
   ['/welcome', {}, { tenant: ['x'.repeat(201)] }],
   [
-    '/admin/tenants/new',
+    '/installation/tenants/new',
     { name: 'kept <b>', plan: 'free' },
     { name: ['', 'a\nb', 'x'.repeat(201)], plan: ['gold', ''] },
   ],
   [
-    '/admin/tenants/:id/change',
+    '/installation/tenants/:id/change',
     { name: 'kept <b>', plan: 'metered' },
     { spend_cap: ['-1', '1.555', 'lots'] },
   ],
@@ -131,7 +131,7 @@ const FORMS: [path: string, typed: Record<string, string>, wrong: Record<string,
 test.each(FORMS)(
   'The form %s keeps what was typed and has errors beside their fields',
   async (route, typed, wrong) => {
-    const { open, send } = route.startsWith('/admin') ? admin : acme.owner
+    const { open, send } = route.startsWith('/installation') ? admin : acme.owner
     const path = pathOf(`/console${route}`, parameters)
     await open('/console')
     await app.platform.metering.flush()

@@ -144,7 +144,7 @@ test('Upcoming runs and events of all engines of the tenant are listed', async (
 
 test('A new tenant is told how to start', async () => {
   const { main, job } = await newTenant()
-  ;(await main()).says('Your tenant is ready.', '/console/jobs/new').omits('Needs attention')
+  ;(await main()).says('Your tenant is ready.', '/jobs/new"').omits('Needs attention')
   await job({ schedule: '0 3 * * *' })
   ;(await main()).says('No problems: no failures in 1 job').omits('Your tenant is ready.')
 })
@@ -154,13 +154,13 @@ test('The overview of the installation has its state; admins are told of a missi
   await job({ is_active: false })
   const admin = await app.signIn({ isAdmin: true, roles: { [id]: 'owner' } })
   await admin.actIn(id)
-  ;(await main(admin)).says('No backup in the last day', 'value="installation"')
+  ;(await main(admin)).says('No backup in the last day', '/console/installation/health')
   ;(await main()).omits('backup')
   await admin.actIn(null)
   const installation = (await main(admin)).says('No backup in the last day')
   for (const words of [/Active tenants \d+/, /Backlog 0/, /Last backup Never/])
     expect(installation.text).toMatch(words)
-  await (await app.signIn()).sees('/', 'not a member of any tenant.')
+  await (await app.signIn()).sees('/start', 'not a member of any tenant.')
 })
 
 test('Failing jobs need attention, the first four of them, until they succeed', async () => {

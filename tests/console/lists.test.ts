@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { shortened } from '../support/address.ts'
 import { SYSTEM, type Tenant, useConsole } from './fixture.ts'
 import { environmentOf } from './one-of-each.ts'
 
@@ -25,7 +26,7 @@ async function delivery({ endpoint, message, deliveryOf }: Tenant, n: number) {
 
 async function login({ id: tenantId, owner }: Tenant, n: number) {
   if (n === 0) await app.passepartout.bots.enable(SYSTEM, { tenantId, environment: 'test' })
-  const { location } = await owner.in('test').send('/bots/test/try')
+  const { location } = await owner.in('test').send('/bots/try')
   return /logins\/([\w-]+)/.exec(location ?? '')?.[1] ?? ''
 }
 
@@ -61,7 +62,7 @@ test.each(LISTS)(
     const second = await open(first.next)
     expect([...first.rows, ...second.rows]).toEqual(ids)
     expect([first.rows.length, first.prev, second.next]).toEqual([size, '', ''])
-    expect(second.prev).toEndWith(href)
+    expect(shortened(second.prev)).toEndWith(href)
     expect((await open(second.prev)).rows).toEqual(first.rows)
     expect((await open(`${path}?${none}`)).says('No ').rows).toEqual([])
     expect((await open(`${href}&cursor=made-up`)).status).toBe(statusOfOddCursor)

@@ -14,11 +14,11 @@ async function withBot() {
   const pages = owner.in('test')
 
   async function start() {
-    const { location } = await pages.send('/bots/test/try')
+    const { location } = await pages.send('/bots/try')
     const { pathname, searchParams } = new URL(location ?? '', 'http://localhost')
     const id = pathname.split('/').at(-1) ?? ''
     const link = searchParams.get('link') ?? ''
-    const record = () => records.get(tenantId, id)
+    const record = () => records.get({ tenantId, environment: 'test' }, id)
     /** What the user selects in the chat. */
     const answer = (choice = record().match_code ?? '') =>
       app.raw(`/sandbox/passepartout/${link}`, {

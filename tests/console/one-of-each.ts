@@ -14,14 +14,24 @@ const SETUP = { kind: 'cli' } as const
 /** Ids for the parameters of routes, by how the route begins. */
 export type Parameters = Record<string, string[]>
 
-/** The pages of the console, as the application lists them: new ones are tested without a change. */
-export const routesIn = ({ app }: Pick<Console, 'app'>, method: string): string[] =>
-  app.routes
-    .filter((route) => route.method === method && /^\/(console|setup)(\/|$)/.test(route.path))
-    .map(({ path }) => path)
+/**
+ * The routes of the console, as the application lists them, without tenant and environment: new ones
+ * are tested without a change.
+ */
+export const routesIn = ({ app }: Pick<Console, 'app'>, method: string): string[] => [
+  ...new Set(
+    app.routes
+      .filter((route) => route.method === method && /^\/(console|setup)(\/|$)/.test(route.path))
+      .map(({ path }) => path.replace(/^\/console\/:tenant(\/:environment)?(?=\/|$)/, '/console'))
+      .filter((path) => !FORMER.includes(path)),
+  ),
+]
+
+/** Former addresses, which redirect. */
+const FORMER = ['/console/admin/*', '/console/bots/:environment']
 
 export const pagesIn = (app: Pick<Console, 'app'>): string[] =>
-  routesIn(app, 'GET').filter((path) => /^\/console(?!\/live\/)/.test(path))
+  routesIn(app, 'GET').filter((path) => /^\/console(?!.*\/updates$)/.test(path))
 
 /** The address of a route of the console, with the ids of a tenant where it has parameters. */
 export function pathOf(route: string, parameters: Parameters): string {
@@ -74,12 +84,11 @@ export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) 
     '/console/deliveries/': [deliveryOf(endpoint)],
     '/console/event-types/': [type],
     '/console/policies/decisions/': [decision.body.decision_id],
-    '/console/bots/': ['test'],
     '/console/keys/': [(await tenant.key('relay', 'live')).id],
     '/console/team/': [owner.id],
-    '/console/admin/mail/': [mail],
-    '/console/admin/operators/': [owner.id],
-    '/console/admin/tenants/': [tenant.id],
+    '/console/installation/mail/': [mail],
+    '/console/installation/operators/': [owner.id],
+    '/console/installation/tenants/': [tenant.id],
     ...(await addMessengerLogin(app, tenant)),
   } satisfies Parameters
 }
@@ -96,7 +105,7 @@ async function addMessengerLogin(app: Console, { id: tenantId, owner, clientOf }
     body: new URLSearchParams({ choice: latest()?.match_code ?? 'approve', person: 'ada' }),
   })
   const { send } = pagesOf(app, inEnvironment(owner.cookie, 'test'))
-  await send('/bots/test/settings', { match: 'required' })
+  await send('/bots/settings', { match: 'required' })
   return {
     '/console/logins/users/': [latest()?.user_id ?? ''],
     '/console/logins/:': [latest()?.id ?? ''],

@@ -117,7 +117,7 @@ test('Every page of the console opens with what it shows', async () => {
   const pages = pagesIn(app)
   const failed: string[] = []
   for (const route of [...pages, ...FILTERED]) {
-    const session = route.startsWith('/console/admin') ? inInstallation : inTenant
+    const session = route.startsWith('/console/installation') ? inInstallation : inTenant
     const path = pathOf(route, parameters)
     ran.clear()
     const { status } = await session.in(environmentOf(route)).open(path)

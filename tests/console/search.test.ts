@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { newId } from '../../src/platform/ids.ts'
+import { shortened } from '../support/address.ts'
 import { pagesOf, type SignedIn, useConsole } from './fixture.ts'
 import { addOneOfEach } from './one-of-each.ts'
 
@@ -20,13 +21,15 @@ async function find(q: string, { open }: Pick<SignedIn, 'open'> = viewer) {
   const { status, html } = await open(`/find?${new URLSearchParams({ q })}`)
   expect([q, status]).toEqual([q, 200])
   const [found = ''] = html.slice(html.indexOf('<div id="found">')).split('<dialog')
-  return [...found.matchAll(/<a class="item" href="\/console([^"]*)"/g)].map(([, to]) => to ?? '')
+  return [...found.matchAll(/<a class="item" href="([^"]*)"/g)].map(([, to = '']) =>
+    shortened(to).replace('/console', ''),
+  )
 }
 
 test('Pages and things are found by any part of their names', async () => {
   expect(await find('LOGIN')).toEqual(['/logins', ...nothing('LOGIN')])
   expect(await find('e')).toContain('/messages')
-  expect(await find('health')).not.toContain('/admin/health')
+  expect(await find('health')).not.toContain('/installation/health')
   expect([await find(''), await find('nothing')]).toEqual([[], nothing('nothing')])
   for (const odd of ['@', '\u202eabc', `${'x'.repeat(10_000)}@`]) await find(odd)
   for (const [query, found] of [
@@ -68,20 +71,24 @@ test('Everything is found by its id, only in its tenant', async () => {
   for (const query of [hint, idOf('keys')]) expect(await find(query, member)).not.toContain(key)
 })
 
-test('Things of the other environment are found with a switch', async () => {
+test('Things of both environments are found', async () => {
   const id = await acme.message({}, await acme.clientOf('relay', 'test'))
-  const page = await viewer.sees(`/find?q=${id}`, 'Message, test environment')
-  page.says(`name="return_to" value="/console/messages/${id}"`)
+  const page = await viewer.sees(`/find?q=${id}`, 'Message, test')
+  page.says(`href="/console/${acme.id}/test/messages/${id}"`)
 })
 
 test('Admins find tenants, operators and pages of the installation; others nothing', async () => {
   const admin = await app.newAdmin()
   const operator = await app.signIn({ email: 'nordwin@example.com' })
-  const [tenant, person] = [`/admin/tenants/${acme.id}`, `/admin/operators/${operator.id}`]
+  const [tenant, person] = [
+    `/installation/tenants/${acme.id}`,
+    `/installation/operators/${operator.id}`,
+  ]
   expect(await find('nord', admin)).toEqual([tenant, person])
   expect(await find(acme.id, admin)).toEqual([tenant])
   expect(await find(operator.id, admin)).toEqual([person])
-  expect(await find('health', admin)).toEqual(['/admin/health'])
-  expect([await find('bots', admin), await find('bots', operator)]).toEqual([[], []])
+  expect(await find('health', admin)).toEqual(['/installation/health'])
+  expect(await find('bots', admin)).toEqual([])
+  expect((await operator.open('/find?q=bots')).location).toBe('/console/start')
   expect((await pagesOf(app).open('/find?q=bots')).status).toBe(303)
 })

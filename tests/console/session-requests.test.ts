@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ACCOUNT, bootConsole, MINUTE, pagesOf, SYSTEM, useConsole } from './fixture.ts'
+import { ACCOUNT, bootConsole, MINUTE, pagesOf, SYSTEM, UNKNOWN_ID, useConsole } from './fixture.ts'
 
 const JOBS = '/dashboard/clockwork/jobs'
 const LIMIT = 3
@@ -59,11 +59,14 @@ test('Without a session, pages and forms say what to do', async () => {
     expect([status, headers.get('www-authenticate')]).toEqual([401, challenge])
   }
   const { send, sees } = pagesOf(app)
-  const late = await send('/keys/new', { engine: 'relay' })
+  const late = await send(`/console/${UNKNOWN_ID}/keys/new`, { engine: 'relay' })
   late.says('Your session has ended and nothing was saved. Sign in')
   expect([late.status, /token|Bearer|API key|X-Session/.test(late.text)]).toEqual([401, false])
   expect((await sees('/nowhere/at/all', "This page doesn't exist.")).status).toBe(404)
-  const wrong = await sees('/sign-out', "This page doesn't exist. Go to the console.")
+  const wrong = await sees(
+    `/account/sessions/${UNKNOWN_ID}/end`,
+    "This page doesn't exist. Go to the console.",
+  )
   expect(wrong.status).toBe(405)
 })
 

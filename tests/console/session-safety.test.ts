@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createSessionCookie } from '../../src/console/operators/session-cookie.ts'
+import { addressOf } from '../support/address.ts'
 import { newHttpBrowser } from '../support/http-browser.ts'
 import { newOperator } from '../support/operator.ts'
 import {
@@ -98,15 +99,15 @@ test('The session cookie is new at each sign-in, whatever was set before', async
 })
 
 test('Every form is refused when another site sends it', async () => {
-  const { owner } = await app.newTenant()
-  const admin = await app.newAdmin()
+  const { id, owner } = await app.newTenant()
+  const admin = await app.signIn({ isAdmin: true, roles: { [id]: 'member' } })
   const forms = routesIn(app, 'POST')
   expect(forms.length).toBeGreaterThan(50)
   for (const [n, path] of forms.entries())
     for (const { headers } of [owner, admin]) {
       const [name, value] = n % 2 ? ['origin', 'null'] : ['sec-fetch-site', 'cross-site']
       const init = { method: 'POST', headers: { ...headers, [name]: value } }
-      const { status } = await app.raw(path.replaceAll(/:\w+/g, UNKNOWN_ID), init)
+      const { status } = await app.raw(addressOf(id, path.replaceAll(/:\w+/g, UNKNOWN_ID)), init)
       expect([path, status]).toEqual([path, 403])
     }
 })

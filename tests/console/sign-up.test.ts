@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { SYSTEM_TENANT_ID } from '../../src/platform/system-tenant.ts'
+import { shortened } from '../support/address.ts'
 import { type HttpBrowser, newHttpBrowser, type Seen } from '../support/http-browser.ts'
 import { newOperator } from '../support/operator.ts'
 import { freePort } from '../support/port.ts'
@@ -32,7 +33,7 @@ async function signUp(app: Console, email: string, name = '', to = '') {
   return { operator, page: await operator.press(form, 'method=password', typed) }
 }
 
-const pathOf = ({ url }: Seen) => new URL(url).pathname.replace('/console', '')
+const pathOf = ({ url }: Seen) => shortened(new URL(url).pathname).replace('/console', '')
 const tenantsOf = (app: Console) => app.platform.tenants.list()
 
 const app = await setUp(OPEN, useConsole)
@@ -55,7 +56,7 @@ test('With open sign-up, a new account gets a tenant on the free plan, and names
   const next = await operator.press(page, 'Continue', { tenant: 'Berg Analytics' })
   expect([pathOf(next), tenantsOf(app)[1]?.name]).toEqual(['/first-key', 'Berg Analytics'])
   expect(audited(app, 'tenant.changed')).toMatchObject([{ actor_id: owner?.id }])
-  expect((await operator.visit(`${app.url}/console/admin/tenants`)).status).toBe(403)
+  expect((await operator.visit(`${app.url}/console/installation/tenants`)).status).toBe(403)
   const body = new URLSearchParams({ to: acme.id })
   const switched = await operator.visit(`${app.url}/console/switch`, { method: 'POST', body })
   expect(switched.status).toBe(403)
@@ -101,9 +102,9 @@ async function verifyBy(operator: HttpBrowser, asking: Seen, email: string) {
 test('With email, the tenant is created once the address is verified', async () => {
   const email = 'ada@example.com'
   const { operator, page } = await signUp(mailing, email, 'Ada')
-  expect([pathOf(page), tenantsOf(mailing)]).toEqual(['', []])
+  expect([pathOf(page), tenantsOf(mailing)]).toEqual(['/start', []])
   expect(page.text).toContain(`Your tenant is created once ${email} is verified.`)
-  expect((await operator.visit(`${mailing.url}/console/keys`)).status).toBe(403)
+  expect(pathOf(await operator.visit(`${mailing.url}/console/keys`))).toBe('/start')
   const verified = await verifyBy(operator, await operator.press(page, 'Verify email'), email)
   const login = await operator.press(verified, 'Sign in to verify')
   const done = await operator.press(login, 'method=password', { identifier: email, password })

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { addressOf } from '../support/address.ts'
 import {
   type Console,
   DAY,
@@ -118,7 +119,7 @@ test('Emails are limited to 100 an hour for a tenant, also if they are revoked',
 })
 
 test('A member gets a new role, which counts immediately, is removed, or leaves', async () => {
-  const { owner, member, viewer, roles } = await team()
+  const { tenantId, owner, member, viewer, roles } = await team()
   const path = `${PAGE}/${viewer.id}`
   expect((await owner.send(path, { role: 'king' })).status).toBe(422)
   await owner.press(path, 'Change role', { role: 'owner' })
@@ -126,7 +127,7 @@ test('A member gets a new role, which counts immediately, is removed, or leaves'
   expect(roles()).toContainEqual([viewer.id, 'owner'])
   expect(owner.audited('member.changed')).toEqual([`operator:${viewer.id}`])
   await owner.press(`${PAGE}/${member.id}`, 'Remove member')
-  expect((await member.open(PAGE)).status).toBe(403)
+  expect((await member.open(addressOf(tenantId, PAGE))).status).toBe(404)
   expect(owner.audited('member.removed')).toEqual([`operator:${member.id}`])
   expect((await viewer.send(`${PAGE}/leave`)).location).toEndWith('/account?done=account.left')
   expect(viewer.audited('member.removed')).toHaveLength(1)

@@ -58,7 +58,7 @@ async function newVictim(at: Console = app) {
 
   const folder = dirname(at.db.file)
   const gatehouse = cli(folder, { env: { GATEHOUSE_DATA_DIR: folder } })
-  const page = `/admin/operators/${id}`
+  const page = `/installation/operators/${id}`
   return {
     email,
     id,
@@ -282,7 +282,11 @@ test('An unverified address is marked on every page that shows it', async () => 
   const { email, id, tenantId, join, verify, page, admin, owner } = await newVictim()
   await join('viewer')
   for (const mark of [true, false]) {
-    for (const path of [page, `/admin/operators?q=${email}`, `/admin/tenants/${tenantId}`])
+    for (const path of [
+      page,
+      `/installation/operators?q=${email}`,
+      `/installation/tenants/${tenantId}`,
+    ])
       expect((await admin.open(path)).text.includes('(not verified)')).toBe(mark)
     for (const path of ['/team', `/team/${id}`])
       expect((await owner.open(path)).text.includes('(not verified)')).toBe(mark)

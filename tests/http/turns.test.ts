@@ -133,7 +133,7 @@ test('An operator who opens a long page again and again keeps no tenant waiting'
   let answered = 0
   await useUpTurn()
   const all = Array.from({ length: 8 }, async () => {
-    const { status } = await app.raw('/console/jobs', { headers })
+    const { status } = await app.raw(`/console/${busy.id}/jobs`, { headers })
     answered++
     return status
   })

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact'
 import { Button } from './form/button.tsx'
-import { ScopedForm } from './scope.tsx'
 
 interface Question {
   id: string
@@ -34,7 +33,7 @@ export const Confirm = (confirm: Question) => (
     <div class="question">
       <h3 id={`${confirm.id}-question`}>{confirm.question}</h3>
       <p>{confirm.consequence}</p>
-      <ScopedForm action={confirm.action}>
+      <form method="post" action={confirm.action}>
         {Object.entries(confirm.fields ?? {}).map(([name, value]) => (
           <input type="hidden" name={name} value={value} />
         ))}
@@ -45,7 +44,7 @@ export const Confirm = (confirm: Question) => (
           </Button>
           <Button weight={isMild(confirm) ? 'primary' : 'destroy'}>{confirm.verb}</Button>
         </div>
-      </ScopedForm>
+      </form>
     </div>
   </details>
 )

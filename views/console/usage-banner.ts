@@ -2,9 +2,12 @@ import type { Nearness } from '../../src/platform/metering/index.ts'
 import type { BannerProps } from './banner.tsx'
 
 /** Banner on every page of a tenant that has used 80% or more of its allowance or spend cap. */
-export function usageBanner(base: string, nearness: Nearness): BannerProps | undefined {
+export function usageBanner(
+  href: (path: string) => string,
+  nearness: Nearness,
+): BannerProps | undefined {
   const { left_requests: left, resets_at: resetsAt } = nearness
-  const action = { label: 'View usage', href: `${base}/console/usage` }
+  const action = { label: 'View usage', href: href('/usage') }
   const end = `Requests that create something are rejected until ${resetsAt.slice(0, 10)} 00:00 UTC.`
   if (left === 0) return { tone: 'bad', children: `${endOf(nearness)} ${end}`, action }
   const warning = warningOn(nearness)

@@ -6,7 +6,7 @@ import type { Render } from './part.ts'
 
 export type LiveAnswers = ReturnType<typeof createLiveAnswers>
 
-/** Opens live updates of a page, which end when the operator signs out, switches tenant or changes role. */
+/** Opens live updates of a page, which end when the operator signs out, loses access or changes role. */
 export const createLiveAnswers =
   ({ live, currentOperator }: { live: Live; currentOperator: CurrentOperator }) =>
   (
@@ -19,13 +19,12 @@ export const createLiveAnswers =
     const { tenantId, role } = tenant
 
     function mayRead(): boolean {
-      const scope = currentOperator.ifAny(request)?.scope
-      return scope?.kind === 'tenant' && scope.tenantId === tenantId && scope.role === role
+      const memberships = currentOperator.ifAny(request)?.memberships ?? []
+      return memberships.some((one) => one.tenantId === tenantId && one.role === role)
     }
 
     // The last event ID is newer than the ID in the address, which is from when the page was opened.
     const shownId =
       request.headers.get('last-event-id') ?? new URL(request.url).searchParams.get('shown') ?? ''
-    const name = `${tenantId} ${of.name}`
-    return live.open({ ...of, name, sessionId, operatorId, tenantId, mayRead, shownId })
+    return live.open({ ...of, sessionId, operatorId, tenantId, mayRead, shownId })
   }

@@ -1,5 +1,5 @@
 import type { GateOperators } from '../../engines/gate/operators/index.ts'
-import { AppError, forbidden, unauthenticated } from '../../platform/errors.ts'
+import { AppError, fail, forbidden, notFound, unauthenticated } from '../../platform/errors.ts'
 import { defaultScopeOf } from './default-scope.ts'
 import type { Role } from './rights.ts'
 import { SESSION_COOKIE, type SessionCookie } from './session-cookie.ts'
@@ -7,10 +7,11 @@ import type { SessionRate } from './session-rate.ts'
 import type { OperatorStore } from './store/index.ts'
 import type { MembershipRow } from './store/memberships.ts'
 
-/** Current tenant of an operator, or the installation. */
-export type Scope =
-  | { kind: 'tenant'; tenantId: string; name: string; role: Role }
-  | { kind: 'instance' }
+/** The tenant that an operator selected last, or the installation. */
+export type Scope = TenantScope | { kind: 'instance' }
+
+/** A tenant, and the role of the operator in it. */
+export type TenantScope = { kind: 'tenant'; tenantId: string; name: string; role: Role }
 
 /** An operator at the console. */
 export interface Operator {
@@ -80,16 +81,25 @@ export function createCurrentOperator(parts: {
     const tenantId = chosen ? chosen.tenantId : defaultScopeOf(memberships, isAdmin)
     if (tenantId === undefined) return undefined
     if (tenantId === null) return isAdmin ? { kind: 'instance' } : undefined
-    const membership = memberships.find((one) => one.tenantId === tenantId)
-    if (!membership) return undefined
-    return { kind: 'tenant', tenantId, name: membership.tenantName, role: membership.role }
+    return membershipIn(memberships, tenantId)
   }
 
   return { of, ifAny }
 }
 
-/** Current tenant of an operator. Throws `forbidden` for the installation and without a tenant. */
-export function tenantScopeOf({ scope }: Operator): Extract<Scope, { kind: 'tenant' }> {
+function membershipIn(memberships: MembershipRow[], tenantId: string): TenantScope | undefined {
+  const membership = memberships.find((one) => one.tenantId === tenantId)
+  if (!membership) return undefined
+  return { kind: 'tenant', tenantId, name: membership.tenantName, role: membership.role }
+}
+
+/** A tenant that an operator is a member of. Throws `not_found` for all others, as if they did not exist. */
+export const tenantScopeIn = ({ memberships }: Operator, tenantId: string): TenantScope =>
+  membershipIn(memberships, tenantId) ??
+  fail(notFound("this tenant doesn't exist, or you're not a member of it"))
+
+/** Selected tenant of an operator. Throws `forbidden` for the installation and without a tenant. */
+export function tenantScopeOf({ scope }: Operator): TenantScope {
   if (scope?.kind === 'tenant') return scope
   throw forbidden(
     scope

@@ -12,7 +12,6 @@ import { StatusBadge } from '../../../views/console/status-badge.tsx'
 import { Text } from '../../../views/console/text.tsx'
 import { Time } from '../../../views/console/time.tsx'
 import type { Tone } from '../../../views/console/tone.ts'
-import { url } from '../../../views/console/url.ts'
 import { capitalized, counted } from '../../../views/console/words.ts'
 import type { OperatorSignInMethods } from '../../engines/gate/operators/sign-in-methods.ts'
 import type { Session } from '../../engines/gate/sessions/model.ts'
@@ -53,7 +52,7 @@ export const accountPage = page({
   },
 
   view({ isVerified, signInMethods, sessions }) {
-    const { operator, layout, mail, actionHref } = usePage()
+    const { operator, mail, href, actionHref } = usePage()
     const { displayName, email, isAdmin, memberships, scope } = operator
     const others = sessions.filter(({ isThis }) => !isThis).length
     return (
@@ -68,9 +67,7 @@ export const accountPage = page({
               </>
             ),
           }}
-          aside={
-            <ActionButton action={url(layout.base(), LAYOUT_PATHS.signOut)}>Sign out</ActionButton>
-          }
+          aside={<ActionButton action={href(LAYOUT_PATHS.signOut)}>Sign out</ActionButton>}
           action={
             <ActionButton weight="primary" action={actionHref('settings')}>
               Edit sign-in settings
@@ -381,11 +378,7 @@ const scopeColumns = (current: string | undefined): Column<ScopeRow>[] => [
       id === (current === 'instance' ? 'installation' : current) ? (
         <StatusBadge tone="good" word="current" />
       ) : (
-        <ActionButton
-          isSmall
-          action={url(usePage().layout.base(), LAYOUT_PATHS.switchScope)}
-          fields={{ to: id }}
-        >
+        <ActionButton isSmall action={usePage().href(LAYOUT_PATHS.switchScope)} fields={{ to: id }}>
           Switch
           <span class="unseen">
             {' '}

@@ -1,10 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { ActionButton, Button, LinkButton } from '../../../views/console/form/button.tsx'
+import { Button, LinkButton } from '../../../views/console/form/button.tsx'
 import { FormContext } from '../../../views/console/form/context.ts'
 import type { FormError } from '../../../views/console/form/error-summary.tsx'
 import { Field } from '../../../views/console/form/field.tsx'
 import { Form } from '../../../views/console/form/form.tsx'
-import { LAYOUT_PATHS } from '../../../views/console/layout/navigation.ts'
 import { PlainLayout } from '../../../views/console/layout/plain-layout.tsx'
 import { Text } from '../../../views/console/text.tsx'
 import { url } from '../../../views/console/url.ts'
@@ -169,42 +168,6 @@ const ROLES: Readonly<Record<string, string>> = {
     'As a member, you can create and edit, but not delete or manage API keys, team or billing.',
   viewer: 'As a viewer, you can view everything except API keys.',
 }
-
-/** Offers to switch to the joined tenant, because switching affects other open tabs. */
-export const JoinedPage = (page: {
-  base: string
-  tenant: { id: string; name: string }
-  /** Name of the current tenant; undefined for the installation. */
-  current: string | undefined
-}) => (
-  <PlainLayout
-    base={page.base}
-    windowTitle="Joined"
-    title={
-      <>
-        You joined <Text text={page.tenant.name} limit={64} />
-      </>
-    }
-    intro={
-      <>
-        You're still in{' '}
-        {page.current === undefined ? 'the installation' : <Text text={page.current} limit={64} />}.
-        Switching applies to all your open tabs.
-      </>
-    }
-  >
-    <div class="actions">
-      <ActionButton
-        weight="primary"
-        action={url(page.base, LAYOUT_PATHS.switchScope)}
-        fields={{ to: page.tenant.id }}
-      >
-        Switch to <Text text={page.tenant.name} limit={32} />
-      </ActionButton>
-      <LinkButton href={url(page.base, '/console')}>Not now</LinkButton>
-    </div>
-  </PlainLayout>
-)
 
 /** A link that was used or has expired, and what to do next. */
 export const UsedUpPage = (page: { base: string; what: string; next: ComponentChildren }) => (

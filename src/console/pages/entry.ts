@@ -1,13 +1,11 @@
 import { Elysia } from 'elysia'
 import { rawText } from '../../../views/console/form/values.ts'
-import { url } from '../../../views/console/url.ts'
 import type { GateOperators } from '../../engines/gate/operators/index.ts'
 import type { Fields } from '../../http/body.ts'
 import { createCookie } from '../../http/cookies.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { isSame, mintSecret } from '../../platform/crypto.ts'
 import { MINUTE_MS } from '../../platform/durations.ts'
-import { ENVIRONMENTS } from '../../platform/engines.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import { submitted, trimmedText } from '../form.ts'
@@ -18,20 +16,16 @@ import type { Device, OpenedSession } from '../operators/entry.ts'
 import type { Operators } from '../operators/index.ts'
 import { createSessionCookie } from '../operators/session-cookie.ts'
 import { ownPath } from '../own-path.ts'
-import { ENVIRONMENT_COOKIE } from '../scope.ts'
 import { SECURED_PATH } from './account.tsx'
 import {
   ACCOUNT_FIELD,
   InvitationPage,
-  JoinedPage,
   LinkPage,
   NotSetUpPage,
   SetUpPage,
   UsedUpPage,
 } from './entry-views.tsx'
-import { resubmitPages } from './resubmit.ts'
 
-const JOINED_PATH = '/console/joined'
 const WELCOME_PATH = '/console/welcome'
 
 /** Names of fields in the engine, and in these forms. */
@@ -56,7 +50,7 @@ export function entryPages(parts: {
   const { middleware, layout, gateOperators, operators, tenants, clock, baseUrl, deviceOf } = parts
   const { entry, links, invitations, memberships, currentOperator, scopes } = operators
   const cookie = createSessionCookie({ baseUrl })
-  const preference = (name: string, value: string) => createCookie({ name, baseUrl }).keep(value)
+  const themeCookie = createCookie({ name: THEME_COOKIE, baseUrl })
 
   /** Redirects to the hosted login page for operators, which returns to `/console/enter`. */
   async function login(to: string, request: Request): Promise<Response> {
@@ -192,35 +186,16 @@ export function entryPages(parts: {
     return layout.go(SECURED_PATH, cookie.sessionCookies(token))
   }
 
-  /** Switches to the joined tenant if the operator has no current tenant; otherwise offers to switch. */
   async function joined(operator: Operator, tenantId: string): Promise<Response> {
-    if (operator.scope) return layout.go(url('', JOINED_PATH, { tenant: tenantId }))
     await scopes.choose(operator, tenantId)
     return layout.go('/console')
-  }
-
-  function joinedPage({ memberships, scope }: Operator, tenantId: string | undefined): Response {
-    const tenant = memberships.find((one) => one.tenantId === tenantId)
-    const isThere = scope?.kind === 'tenant' && scope.tenantId === tenantId
-    if (!tenant || isThere) return layout.go('/console')
-    return layout.html(
-      JoinedPage({
-        base: layout.base(),
-        tenant: { id: tenant.tenantId, name: tenant.tenantName },
-        current: scope?.kind === 'tenant' ? scope.name : undefined,
-      }),
-    )
   }
 
   const usedUp = (what: string, next: string): Response =>
     layout.html(UsedUpPage({ base: layout.base(), what, next }), 404)
 
-  const remember = (name: string, value: string, back: string): Response =>
-    layout.go(ownPath(back), [preference(name, value)])
-
   return new Elysia({ name: 'entry pages', detail: { hide: true } })
     .use(middleware)
-    .use(resubmitPages({ ...parts, preference }))
     .get('/setup/:token', ({ params }) => setUpPage(params.token), { anonymous: true })
     .post(
       '/setup/:token',
@@ -245,9 +220,6 @@ export function entryPages(parts: {
       ({ params, body, request }) => accept(params.token, body as Fields, request),
       { anonymous: true },
     )
-    .get(JOINED_PATH, ({ operator, query }) => joinedPage(operator, query.tenant), {
-      operator: true,
-    })
     .post(
       '/console/sign-out',
       async ({ operator, actor }) => {
@@ -255,7 +227,7 @@ export function entryPages(parts: {
         await gateOperators.sessions.end(actor, { operatorId, sessionId })
         return layout.go('/console/login', cookie.expiredCookies())
       },
-      { operator: 'unscoped' },
+      { operator: true },
     )
     .post(
       '/console/switch',
@@ -264,7 +236,7 @@ export function entryPages(parts: {
         await scopes.choose(operator, scope === 'installation' ? null : scope)
         return layout.go('/console')
       },
-      { operator: 'unscoped' },
+      { operator: true },
     )
     .post(
       '/console/theme',
@@ -273,20 +245,9 @@ export function entryPages(parts: {
         const theme = trimmedText(fields, 'theme')
         if (!THEMES.has(theme))
           throw invalid('must be light, dark or system', { field: 'theme', rule: 'choice' })
-        return remember(THEME_COOKIE, theme, trimmedText(fields, 'return_to'))
+        return layout.go(ownPath(trimmedText(fields, 'return_to')), [themeCookie.keep(theme)])
       },
-      { operator: 'unscoped' },
-    )
-    .post(
-      '/console/environment',
-      ({ body }) => {
-        const fields = body as Fields
-        const environment = ENVIRONMENTS.find((one) => one === trimmedText(fields, 'environment'))
-        if (!environment)
-          throw invalid('must be live or test', { field: 'environment', rule: 'choice' })
-        return remember(ENVIRONMENT_COOKIE, environment, trimmedText(fields, 'return_to'))
-      },
-      { operator: 'unscoped' },
+      { operator: true },
     )
 
   function newcomerIn(fields: Fields) {

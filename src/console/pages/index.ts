@@ -9,6 +9,7 @@ import type { Turns } from '../../http/turns.ts'
 import type { Backups } from '../../platform/backup/index.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import type { Platform } from '../../platform/platform.ts'
+import { createAddresses } from '../addresses.ts'
 import { createCallers } from '../callers.ts'
 import { createInstanceHealth } from '../instance-health.ts'
 import type { Layout } from '../layout.ts'
@@ -17,21 +18,26 @@ import type { Live } from '../live/index.ts'
 import { createConsoleMiddleware } from '../middleware.ts'
 import type { Device } from '../operators/entry.ts'
 import type { Operators } from '../operators/index.ts'
-import type { ScopeChecks } from '../scope.ts'
+import type { Page } from '../page.tsx'
 import { createPages } from '../serve-pages.tsx'
+import { shortAddresses } from '../short-addresses.ts'
 import { accountPage } from './account.tsx'
 import { entryPages } from './entry.ts'
-import { homePage } from './home/index.ts'
+import { createDayCounts } from './home/day-counts.ts'
+import { homePages } from './home/index.ts'
 import { installationPages } from './installation/index.ts'
 import { jobPages } from './jobs/index.ts'
 import { messengerLoginPages } from './messenger-login/index.ts'
-import { searchPages } from './search.ts'
+import { searchPages } from './search/index.tsx'
 import { setUpPages } from './set-up/index.ts'
 import { userPages } from './users/index.ts'
 import { webhookPages } from './webhooks/index.ts'
 import { workspacePages } from './workspace/index.ts'
 
-const PAGES = [
+/** Every page of an operator who is signed in. */
+export const PAGES: readonly Page[] = [
+  ...homePages,
+  ...searchPages,
   ...webhookPages,
   ...messengerLoginPages,
   ...userPages,
@@ -53,13 +59,10 @@ export function consolePages(parts: {
   operators: Operators
   layout: Layout
   live: Live
-  scopeChecks: ScopeChecks
   baseUrl: () => string
   addressOf: (request: Request) => string | undefined
   turns: Turns
   maxBody: number
-  /** Display name of the installation. */
-  name: string
   /** The effective configuration. */
   config: Config
   /** Source of each setting; undefined if unknown. */
@@ -80,6 +83,12 @@ export function consolePages(parts: {
     callerOf: createCallers(platform),
     liveAnswers: createLiveAnswers({ ...parts, currentOperator: operators.currentOperator }),
   }
+  const addresses = createAddresses(PAGES)
+  const services = {
+    ...common,
+    instanceHealth: createInstanceHealth(common),
+    dayCounts: createDayCounts(common),
+  }
 
   const deviceOf = (request: Request): Device => ({
     ipAddress: addressOf(request) ?? null,
@@ -88,9 +97,8 @@ export function consolePages(parts: {
 
   return new Elysia({ name: 'console pages' })
     .use(entryPages({ ...common, deviceOf }))
-    .use(homePage(common))
-    .use(createPages({ ...common, instanceHealth: createInstanceHealth(common) }, PAGES))
-    .use(searchPages(common))
+    .use(createPages(services, addresses, PAGES))
+    .use(shortAddresses(services, addresses, PAGES))
 }
 
 const MAX_USER_AGENT_LENGTH = 512

@@ -80,14 +80,17 @@ export function createLoginRecords(parts: {
     return { ...listed, data: listed.data.map(present) }
   }
 
-  const get = (tenantId: string, id: string): LoginRecord => present(existing(tenantId, id))
+  /** Throws `not_found` for sign-ins of another tenant or environment. */
+  const get = (owner: Owner, id: string): LoginRecord => present(existing(owner, id))
 
-  const existing = (tenantId: string, id: string): AttemptRow =>
-    store.attempts.find(tenantId, id) ?? fail(notFound('sign-in not found'))
+  function existing({ tenantId, environment }: Owner, id: string): AttemptRow {
+    const row = store.attempts.find(tenantId, id)
+    return row?.environment === environment ? row : fail(notFound('sign-in not found'))
+  }
 
   /** The link of a pending attempt; the caller must know its payload. */
-  function linkOf(tenantId: string, id: string, payload: string): string | undefined {
-    const row = existing(tenantId, id)
+  function linkOf(owner: Owner, id: string, payload: string): string | undefined {
+    const row = existing(owner, id)
     const bot = store.bots.byId(row.botId)
     const isOpen = !present(row).is_expired && row.state === 'pending'
     return bot && isOpen && isSame(sha256(payload), row.linkHash) ? linkTo(bot, payload) : undefined
@@ -112,10 +115,9 @@ export function createLoginRecords(parts: {
   }
 
   /** Stored sign-ins of a user, newest first. */
-  function ofPerson(tenantId: string, id: string): LoginRecord[] {
-    const { platform, platformUserId } =
-      store.people.find(tenantId, id) ?? fail(notFound('user not found'))
-    const bot = store.bots.find(tenantId, platform === 'sandbox' ? 'test' : 'live')
+  function ofPerson(owner: Owner, id: string): LoginRecord[] {
+    const { platformUserId } = existingPerson(owner, id)
+    const bot = store.bots.find(owner.tenantId, owner.environment)
     return bot ? store.attempts.ofOpener(bot.id, platformUserId, MAX_PER_USER).map(present) : []
   }
 
@@ -144,8 +146,14 @@ export function createLoginRecords(parts: {
     return [...people.values()].map(presentPerson)
   }
 
-  const person = (tenantId: string, id: string): PersonRecord =>
-    presentPerson(store.people.find(tenantId, id) ?? fail(notFound('user not found')))
+  /** Throws `not_found` for users of another tenant or environment. */
+  const person = (owner: Owner, id: string): PersonRecord =>
+    presentPerson(existingPerson(owner, id))
+
+  function existingPerson({ tenantId, environment }: Owner, id: string): PersonRow {
+    const row = store.people.find(tenantId, id)
+    return row?.platform === PLATFORM_OF[environment] ? row : fail(notFound('user not found'))
+  }
 
   function present(row: AttemptRow): LoginRecord {
     const isUnanswered = row.state === 'pending' || row.state === 'opened'

@@ -1,12 +1,13 @@
 import { expect, test } from 'bun:test'
 import { loadConfig } from '../../../src/config/index.ts'
+import { createAddresses } from '../../../src/console/addresses.ts'
 import { createInstanceHealth, issuesIn } from '../../../src/console/instance-health.ts'
 import { createLayout } from '../../../src/console/layout.ts'
 import { createConsoleMiddleware } from '../../../src/console/middleware.ts'
 import type { Page } from '../../../src/console/page.tsx'
+import { PAGES } from '../../../src/console/pages/index.ts'
 import { configurationPage } from '../../../src/console/pages/installation/configuration.tsx'
 import { healthPage } from '../../../src/console/pages/installation/health.tsx'
-import { createScopeChecks } from '../../../src/console/scope.ts'
 import { createPages } from '../../../src/console/serve-pages.tsx'
 import type { Services } from '../../../src/console/services.ts'
 import { createTurns } from '../../../src/http/turns.ts'
@@ -20,8 +21,8 @@ import { COMMIT, VERSION } from '../../../src/platform/version.ts'
 import { testConfig } from '../../support/config.ts'
 import { audited, HOUR, MINUTE, pagesOf, useConsole } from '../fixture.ts'
 
-const HEALTH = '/admin/health'
-const CONFIGURATION = '/admin/configuration'
+const HEALTH = '/installation/health'
+const CONFIGURATION = '/installation/configuration'
 
 const app = await useConsole({ flags: { 'log-level': 'debug' } })
 const admin = await app.newAdmin()
@@ -31,7 +32,6 @@ function pageWith(page: Page, others: Partial<Services>) {
   const baseUrl = () => 'http://localhost'
   const middleware = createConsoleMiddleware({
     currentOperator: app.operators.currentOperator,
-    scopeChecks: createScopeChecks(),
     baseUrl,
     addressOf: () => undefined,
     turns: createTurns(),
@@ -39,7 +39,7 @@ function pageWith(page: Page, others: Partial<Services>) {
   })
   const layout = createLayout({ baseUrl, nearnessOf: app.platform.metering.nearnessOf })
   const services = { ...app.platform, ...others, baseUrl, middleware, layout } as Services
-  const pages = createPages(services, [page])
+  const pages = createPages(services, createAddresses(PAGES), [page])
   const raw = async (path: string, init?: RequestInit) => {
     const response = await pages.handle(new Request(`http://localhost${path}`, init))
     return { status: response.status, headers: response.headers, body: await response.text() }

@@ -3,7 +3,7 @@ import { MAX_SCANNED } from '../../../src/platform/mail/outbox.ts'
 import { audited, bootConsole, useConsole, WITH_MAIL } from '../fixture.ts'
 import { letter } from '../one-of-each.ts'
 
-const PAGE = '/admin/mail'
+const PAGE = '/installation/mail'
 
 const app = await useConsole()
 const admin = await app.newAdmin()
@@ -78,7 +78,7 @@ test('The page of an email shows its text only where no server sends it', async 
   const { id: tenantId } = await app.tenant('Linked')
   const page = await admin.open(`${PAGE}/${await post('a@example.com', { tenantId })}`)
   page.says('The code is 482913.').omits('<b>482913</b>')
-  expect(page.links).toContain(`/admin/tenants/${tenantId}`)
+  expect(page.links).toContain(`/installation/tenants/${tenantId}`)
   const withheld = await admin.open(`${PAGE}/${await withhold('b@example.com', 'unknown')}`)
   withheld.says('The content was erased', 'withheld: unknown')
   await using mailing = await bootConsole({ env: WITH_MAIL })

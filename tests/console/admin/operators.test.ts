@@ -11,7 +11,7 @@ import {
   WITH_MAIL,
 } from '../fixture.ts'
 
-const PAGE = '/admin/operators'
+const PAGE = '/installation/operators'
 
 const app = await useConsole()
 const admin = await app.newAdmin({ email: 'admin@example.com' })
@@ -132,6 +132,6 @@ test('The admin role stays with the last active admin, who cannot be deactivated
   await fresh.signIn({ isAdmin: true })
   expect((await last.send(`${path}/deactivate`)).status).toBe(409)
   expect(last.audited('identity.state_changed')).toEqual([])
-  expect((await last.send(`${path}/take-admin`)).location).toStartWith('/console?')
+  expect((await last.send(`${path}/take-admin`)).location).toStartWith('/console/account?')
   expect((await last.open(PAGE)).status).toBe(403)
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { countRequests } from '../../support/usage.ts'
 import { audited, SYSTEM, useConsole } from '../fixture.ts'
 
-const PAGE = '/admin/tenants'
+const PAGE = '/installation/tenants'
 const JOB = { name: 'j', schedule: '0 3 * * *', url: 'http://127.0.0.1:9/' }
 
 const app = await useConsole()

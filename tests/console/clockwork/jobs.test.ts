@@ -123,7 +123,7 @@ test('A job is paused, run manually, resumed and deleted; only a run updates its
   const answer = Promise.withResolvers<Response>()
   target.answers(() => answer.promise)
   const during = await owner.press(path, 'Run now')
-  during.says('A run is in progress.', 'id="job-watch" hidden hx-get="/console/jobs/')
+  during.says('A run is in progress.', `id="job-watch" hidden hx-get="/console/${job.id}/jobs/`)
   answer.resolve(new Response(''))
   await app.clock.settled()
   await app.clock.advance(1000)

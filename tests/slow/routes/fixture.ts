@@ -1,7 +1,6 @@
 import type { ApiDocument, ApiOperation } from '../../../src/http/openapi.ts'
 import { serve } from '../../../src/http/serve.ts'
 import { ENGINES, type Engine } from '../../../src/platform/engines.ts'
-import { SCOPE_HEADER } from '../../../views/console/scope.tsx'
 import { bootTestApp } from '../../support/app.ts'
 import { newOperator } from '../../support/operator.ts'
 import { sendRaw } from '../../support/raw-http.ts'
@@ -38,6 +37,8 @@ export async function bootHostileFixture() {
     return (await acme.key(engine)).key
   }
 
+  const PLACE: Record<string, string> = { tenant: acme.id, environment: 'live' }
+
   /** What a route asks for; a session of its own, as some routes end the one that they are sent. */
   async function credentials({ path }: Route): Promise<Record<string, string>> {
     const [, area = '', engine = ''] = path.split('/')
@@ -45,17 +46,16 @@ export async function bootHostileFixture() {
       return { authorization: `Bearer ${keys.get(engine) ?? keys.get('gate')}` }
     if (area !== 'console' && area !== 'dashboard') return {}
     const session = await operator.signIn()
-    const isOfInstallation = path.startsWith('/console/admin')
-    await session.actIn(isOfInstallation ? null : acme.id)
-    return {
-      ...session.headers,
-      [SCOPE_HEADER]: isOfInstallation ? 'installation' : `${acme.id}.live`,
-    }
+    await session.actIn(path.startsWith('/console/installation') ? null : acme.id)
+    return session.headers
   }
 
   /** The path with something that is there in the place of each parameter, `of` aside. */
   const pathTo = ({ path }: Route, of: Record<string, string> = {}): string =>
-    path.replaceAll(/:(\w+)/g, (_, name: string, at: number) => of[name] ?? idAt(path.slice(0, at)))
+    path.replaceAll(
+      /:(\w+)/g,
+      (_, name: string, at: number) => of[name] ?? PLACE[name] ?? idAt(path.slice(0, at)),
+    )
 
   const idAt = (before: string): string =>
     things.find(([part]) => before.endsWith(part))?.[1] ?? 'password'

@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact'
-import { ScopedForm, useScopedHref } from '../scope.tsx'
 
 type Weight = 'primary' | 'plain' | 'danger' | 'destroy' | 'bare'
 
@@ -50,15 +49,6 @@ export const LinkButton = (link: ButtonStyle & { href: string }) => (
   </a>
 )
 
-/** Downloads a file of the tenant and environment that the page was opened in. */
-export const DownloadButton = ({
-  href,
-  ...link
-}: {
-  href: string
-  children: ComponentChildren
-}) => <LinkButton href={useScopedHref(href)} {...link} />
-
 /** A form of one button, such as "Run now" in a row. */
 export const ActionButton = (
   button: ButtonStyle & {
@@ -68,7 +58,7 @@ export const ActionButton = (
     of?: string
   },
 ) => (
-  <ScopedForm class="inline" action={button.action}>
+  <form class="inline" method="post" action={button.action}>
     {Object.entries(button.fields ?? {}).map(([name, value]) => (
       <input type="hidden" name={name} value={value} />
     ))}
@@ -76,5 +66,5 @@ export const ActionButton = (
       {button.children}
       {button.of !== undefined && <span class="unseen"> {button.of}</span>}
     </Button>
-  </ScopedForm>
+  </form>
 )

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Fields } from '../../../src/http/body.ts'
 import { useHere } from '../here.tsx'
-import { ScopedForm } from '../scope.tsx'
 import { FormContext } from './context.ts'
 import { ErrorSummary, type FormError } from './error-summary.tsx'
 
@@ -14,14 +13,14 @@ export const Form = (form: {
   buttons: ComponentChildren
   children: ComponentChildren
 }) => (
-  <ScopedForm class="form" method={form.method} action={form.action} novalidate>
+  <form class="form" method={form.method ?? 'post'} action={form.action} novalidate>
     <ErrorSummary errors={form.errors ?? []} />
     {Object.entries(form.hidden ?? {}).map(([name, value]) => (
       <input type="hidden" name={name} value={value} />
     ))}
     {form.children}
     <div class="actions">{form.buttons}</div>
-  </ScopedForm>
+  </form>
 )
 
 /**

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact'
 import { assetHref } from '../../assets.ts'
-import { useScopeHeader } from '../scope.tsx'
 import type { Theme } from './model.ts'
 
 /** htmx settings. console.css styles the loading indicator. */
@@ -16,7 +15,6 @@ export function ConsoleDocument(page: {
   isPlain?: boolean
   children: ComponentChildren
 }) {
-  const scopeHeader = useScopeHeader()
   return (
     <html lang="en" data-theme={page.theme}>
       <head>
@@ -32,9 +30,7 @@ export function ConsoleDocument(page: {
         {!page.isPlain && <script src={assetHref(page.base, 'htmx.js')} defer />}
         <script src={assetHref(page.base, 'console.js')} defer />
       </head>
-      <body class={page.style} {...scopeHeader}>
-        {page.children}
-      </body>
+      <body class={page.style}>{page.children}</body>
     </html>
   )
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import type { Environment } from '../../../src/platform/engines.ts'
 import type { BannerProps } from '../banner.tsx'
 import type { Flash } from '../toast.tsx'
 import type { PageKey } from './navigation.ts'
@@ -20,7 +21,7 @@ export interface ScopeChoice {
 
 /** Everything that the layout shows around a page. */
 export interface LayoutProps {
-  /** Prefix of every path: empty, or such as `/gatehouse`. */
+  /** Prefix of every address: empty, or such as `/gatehouse`. */
   base: string
   title: string
   active?: PageKey
@@ -31,7 +32,11 @@ export interface LayoutProps {
   /** Every tenant that the operator has access to, and the installation for admins. */
   scopes: readonly ScopeChoice[]
   /** Undefined on pages that have no environment. */
-  environment?: 'live' | 'test'
+  environment?: Environment
+  /** The same list, or the list of this object, in another environment. */
+  hrefIn: (environment: Environment) => string
+  /** Address of a page of the same tenant and environment. */
+  href: (path: string) => string
   operator: { name: string; email: string }
   theme: Theme
   /** Path and query of this page, to return to after a form of the layout was submitted. */

@@ -10,29 +10,29 @@ const page = (label: string, path: string, icon: IconName): PageEntry => ({ labe
 
 /** Every page that the sidebar and the command palette link to. */
 export const PAGES = {
-  overview: page('Overview', '/console', 'overview'),
-  identities: page('Users', '/console/identities', 'identities'),
-  signIn: page('Sign-in methods', '/console/sign-in', 'signIn'),
-  policies: page('Policies', '/console/policies', 'policies'),
-  webhooks: page('User webhooks', '/console/webhooks', 'webhooks'),
-  jobs: page('Jobs', '/console/jobs', 'jobs'),
-  delayed: page('Delayed jobs', '/console/delayed', 'delayed'),
-  bots: page('Bots', '/console/bots', 'bots'),
-  logins: page('Logins', '/console/logins', 'logins'),
-  endpoints: page('Endpoints', '/console/endpoints', 'endpoints'),
-  messages: page('Messages', '/console/messages', 'messages'),
-  deliveries: page('Deliveries', '/console/deliveries', 'deliveries'),
-  eventTypes: page('Event types', '/console/event-types', 'eventTypes'),
-  keys: page('API keys', '/console/keys', 'keys'),
-  team: page('Team', '/console/team', 'team'),
-  usage: page('Usage', '/console/usage', 'usage'),
-  audit: page('Audit log', '/console/audit', 'audit'),
-  settings: page('Settings', '/console/settings', 'settings'),
-  tenants: page('Tenants', '/console/admin/tenants', 'tenants'),
-  operators: page('Operators', '/console/admin/operators', 'team'),
-  health: page('Health', '/console/admin/health', 'health'),
-  mail: page('Email outbox', '/console/admin/mail', 'mail'),
-  configuration: page('Configuration', '/console/admin/configuration', 'configuration'),
+  overview: page('Overview', '', 'overview'),
+  identities: page('Users', '/identities', 'identities'),
+  signIn: page('Sign-in methods', '/sign-in', 'signIn'),
+  policies: page('Policies', '/policies', 'policies'),
+  webhooks: page('User webhooks', '/webhooks', 'webhooks'),
+  jobs: page('Jobs', '/jobs', 'jobs'),
+  delayed: page('Delayed jobs', '/delayed', 'delayed'),
+  bots: page('Bot', '/bots', 'bots'),
+  logins: page('Logins', '/logins', 'logins'),
+  endpoints: page('Endpoints', '/endpoints', 'endpoints'),
+  messages: page('Messages', '/messages', 'messages'),
+  deliveries: page('Deliveries', '/deliveries', 'deliveries'),
+  eventTypes: page('Event types', '/event-types', 'eventTypes'),
+  keys: page('API keys', '/keys', 'keys'),
+  team: page('Team', '/team', 'team'),
+  usage: page('Usage', '/usage', 'usage'),
+  audit: page('Audit log', '/audit', 'audit'),
+  settings: page('Settings', '/settings', 'settings'),
+  tenants: page('Tenants', '/tenants', 'tenants'),
+  operators: page('Operators', '/operators', 'team'),
+  health: page('Health', '/health', 'health'),
+  mail: page('Email outbox', '/mail', 'mail'),
+  configuration: page('Configuration', '/configuration', 'configuration'),
 } as const satisfies Record<string, PageEntry>
 
 export type PageKey = keyof typeof PAGES
@@ -49,7 +49,7 @@ const OF_TENANT: readonly NavigationGroup[] = [
   { title: 'Jobs', pages: ['jobs', 'delayed'] },
   { title: 'Messenger login', pages: ['bots', 'logins'] },
   { title: 'Webhooks', pages: ['endpoints', 'messages', 'deliveries', 'eventTypes'] },
-  { title: 'Tenant', pages: ['keys', 'team', 'usage', 'audit', 'settings'] },
+  { title: 'Workspace', pages: ['keys', 'team', 'usage', 'audit', 'settings'] },
 ]
 
 const OF_INSTALLATION: readonly NavigationGroup[] = [
@@ -69,11 +69,9 @@ export const navigationOf = (
 
 /** Paths that the layout links or posts to. */
 export const LAYOUT_PATHS = {
-  home: '/console',
-  find: '/console/find',
-  account: '/console/account',
-  switchScope: '/console/switch',
-  environment: '/console/environment',
-  theme: '/console/theme',
-  signOut: '/console/sign-out',
+  find: '/find',
+  account: '/account',
+  switchScope: '/switch',
+  theme: '/theme',
+  signOut: '/sign-out',
 } as const

@@ -1,9 +1,7 @@
 import type { Environment } from '../../../src/platform/engines.ts'
 import { Icon } from '../icons.tsx'
 import { ShortId } from '../id.tsx'
-import { ScopedForm } from '../scope.tsx'
 import { Text } from '../text.tsx'
-import { url } from '../url.ts'
 import type { LayoutProps } from './model.ts'
 import { LAYOUT_PATHS, navigationOf, PAGES } from './navigation.ts'
 
@@ -13,18 +11,18 @@ export interface SearchResult {
   name: string
   id?: string
   href: string
-  /** Set if it belongs to the other environment: opening it switches environments. */
+  /** Its environment, if it belongs to one. */
   environment?: Environment
 }
 
 /** Command palette: opens any page and finds any ID. A dialog, shown by a script. */
 export const Palette = ({
-  base,
+  href,
   scope,
   hiddenPages,
-}: Pick<LayoutProps, 'base' | 'scope' | 'hiddenPages'>) => (
+}: Pick<LayoutProps, 'href' | 'scope' | 'hiddenPages'>) => (
   <dialog class="palette" id="palette" aria-label="Search">
-    <form method="get" action={url(base, LAYOUT_PATHS.find)}>
+    <form method="get" action={href(LAYOUT_PATHS.find)}>
       <Icon name="search" />
       <label class="unseen" for="palette-query">
         Search pages, names and IDs
@@ -37,7 +35,7 @@ export const Palette = ({
         placeholder="Search pages, names and IDs"
         autocomplete="off"
         spellcheck={false}
-        hx-get={url(base, LAYOUT_PATHS.find)}
+        hx-get={href(LAYOUT_PATHS.find)}
         hx-trigger="input changed delay:150ms"
         hx-target="#palette-found"
         hx-select="#found"
@@ -52,7 +50,7 @@ export const Palette = ({
         {navigationOf(scope.kind, hiddenPages).flatMap(({ title, pages }) =>
           pages.map((key) => (
             <li>
-              <a class="item" href={url(base, PAGES[key].path)}>
+              <a class="item" href={href(PAGES[key].path)}>
                 <Icon name={PAGES[key].icon} />
                 <span>{PAGES[key].label}</span>
                 {title && <span class="hint">{title}</span>}
@@ -67,12 +65,13 @@ export const Palette = ({
 
 /** Search page, which also provides the results of the palette. */
 export const SearchPage = (find: {
-  base: string
+  /** Address of the page. */
+  action: string
   query: string
   results: readonly SearchResult[]
 }) => (
   <search class="find">
-    <form class="filterbar" method="get" action={url(find.base, LAYOUT_PATHS.find)}>
+    <form class="filterbar" method="get" action={find.action}>
       <label class="searchfield">
         <span class="unseen">Search by name or ID</span>
         <Icon name="search" />
@@ -95,7 +94,9 @@ export const SearchPage = (find: {
         <ul class="found" aria-label="Results">
           {find.results.map((one) => (
             <li>
-              <ResultLink base={find.base} to={one} />
+              <a class="item" href={one.href}>
+                <Words {...one} />
+              </a>
             </li>
           ))}
         </ul>
@@ -110,27 +111,11 @@ export const SearchPage = (find: {
   </search>
 )
 
-const ResultLink = ({ base, to }: { base: string; to: SearchResult }) =>
-  to.environment === undefined ? (
-    <a class="item" href={to.href}>
-      <Words {...to} />
-    </a>
-  ) : (
-    <ScopedForm action={url(base, LAYOUT_PATHS.environment)}>
-      <input type="hidden" name="return_to" value={to.href.slice(base.length)} />
-      <button type="submit" class="item" name="environment" value={to.environment}>
-        <Words {...to} />
-      </button>
-    </ScopedForm>
-  )
-
 const Words = ({ kind, name, id, environment }: SearchResult) => (
   <>
     <Icon name="right" />
     <Text text={name} limit={64} />
     {id && id !== name && <ShortId id={id} />}
-    <span class="hint">
-      {environment === undefined ? kind : `${kind}, ${environment} environment`}
-    </span>
+    <span class="hint">{environment === undefined ? kind : `${kind}, ${environment}`}</span>
   </>
 )

@@ -1,5 +1,4 @@
 import { Icon } from '../icons.tsx'
-import { url } from '../url.ts'
 import type { LayoutProps } from './model.ts'
 import { navigationOf, PAGES, type PageKey } from './navigation.ts'
 import { EnvironmentSwitch, Switcher } from './switcher.tsx'
@@ -16,7 +15,7 @@ export const Sidebar = (layout: LayoutProps) => (
             {title && <h2>{title}</h2>}
             <ul>
               {pages.map((key) => (
-                <Entry page={key} base={layout.base} isActive={key === layout.active} />
+                <Entry page={key} href={layout.href} isActive={key === layout.active} />
               ))}
             </ul>
           </div>
@@ -26,11 +25,11 @@ export const Sidebar = (layout: LayoutProps) => (
   </div>
 )
 
-const Entry = (entry: { page: PageKey; base: string; isActive: boolean }) => {
+const Entry = (entry: { page: PageKey; href: LayoutProps['href']; isActive: boolean }) => {
   const { label, path, icon } = PAGES[entry.page]
   return (
     <li>
-      <a href={url(entry.base, path)} aria-current={entry.isActive ? 'page' : undefined}>
+      <a href={entry.href(path)} aria-current={entry.isActive ? 'page' : undefined}>
         <Icon name={icon} />
         <span>{label}</span>
       </a>

@@ -1,15 +1,15 @@
+import { ENVIRONMENTS } from '../../../src/platform/engines.ts'
 import { Icon } from '../icons.tsx'
-import { ScopedForm } from '../scope.tsx'
 import { Text } from '../text.tsx'
-import { url } from '../url.ts'
+import { capitalized } from '../words.ts'
 import type { LayoutProps, ScopeChoice } from './model.ts'
 import { LAYOUT_PATHS } from './navigation.ts'
 import { ScopeAvatar } from './scope-avatar.tsx'
 
-type Parts = Pick<LayoutProps, 'base' | 'scope' | 'scopes' | 'here'>
+type Parts = Pick<LayoutProps, 'href' | 'scope' | 'scopes'>
 
-/** Tenant switcher. Posts a form, because switching changes the session. */
-export const Switcher = ({ base, scope, scopes }: Parts) => (
+/** Tenant switcher. Posts a form, because the session remembers the tenant. */
+export const Switcher = ({ href, scope, scopes }: Parts) => (
   <details class="menu switcher">
     <summary>
       <ScopeAvatar scope={scope} />
@@ -20,11 +20,11 @@ export const Switcher = ({ base, scope, scopes }: Parts) => (
       <Icon name="updown" />
     </summary>
     <div class="popup">
-      <ScopedForm action={url(base, LAYOUT_PATHS.switchScope)}>
+      <form method="post" action={href(LAYOUT_PATHS.switchScope)}>
         {scopes.map((other) => (
           <Choice scope={other} isCurrent={other.id === scope.id} />
         ))}
-      </ScopedForm>
+      </form>
     </div>
   </details>
 )
@@ -43,22 +43,17 @@ const Choice = ({ scope, isCurrent }: { scope: ScopeChoice; isCurrent: boolean }
   </button>
 )
 
-/** Switches between live and test. Posts a form, because the session remembers the choice. */
+/** Switches between live and test. */
 export const EnvironmentSwitch = ({
-  base,
   environment,
-  here,
-}: Pick<LayoutProps, 'base' | 'environment' | 'here'>) =>
+  hrefIn,
+}: Pick<LayoutProps, 'environment' | 'hrefIn'>) =>
   environment === undefined ? null : (
-    <ScopedForm class="environment" action={url(base, LAYOUT_PATHS.environment)}>
-      <input type="hidden" name="return_to" value={here} />
-      <fieldset>
-        <legend class="unseen">Environment</legend>
-        {(['live', 'test'] as const).map((kind) => (
-          <button type="submit" name="environment" value={kind} aria-pressed={kind === environment}>
-            {kind === 'live' ? 'Live' : 'Test'}
-          </button>
-        ))}
-      </fieldset>
-    </ScopedForm>
+    <nav class="environment" aria-label="Environment">
+      {ENVIRONMENTS.map((one) => (
+        <a href={hrefIn(one)} aria-current={one === environment ? 'true' : undefined}>
+          {capitalized(one)}
+        </a>
+      ))}
+    </nav>
   )

@@ -1,7 +1,5 @@
 import { Icon } from '../icons.tsx'
-import { ScopedForm } from '../scope.tsx'
 import { Text } from '../text.tsx'
-import { url } from '../url.ts'
 import type { Crumb, LayoutProps, Theme } from './model.ts'
 import { LAYOUT_PATHS } from './navigation.ts'
 
@@ -17,7 +15,7 @@ export const Topbar = (layout: LayoutProps) => (
         Test<span> data</span>
       </span>
     )}
-    <a class="search" href={url(layout.base, LAYOUT_PATHS.find)} data-palette>
+    <a class="search" href={layout.href(LAYOUT_PATHS.find)} data-palette>
       <Icon name="search" />
       <span>Search</span>
       <kbd class="scripted">⌘K</kbd>
@@ -54,8 +52,8 @@ const THEMES: readonly { theme: Theme; icon: 'system' | 'sun' | 'moon' }[] = [
 ]
 
 /** Switches to the next theme. All three buttons are rendered; the style sheet shows one of them. */
-const ThemeSwitch = ({ base, here }: Pick<LayoutProps, 'base' | 'here'>) => (
-  <ScopedForm class="theme" action={url(base, LAYOUT_PATHS.theme)}>
+const ThemeSwitch = ({ href, here }: Pick<LayoutProps, 'href' | 'here'>) => (
+  <form class="theme" method="post" action={href(LAYOUT_PATHS.theme)}>
     <input type="hidden" name="return_to" value={here} />
     {THEMES.map(({ theme, icon }) => (
       <button
@@ -69,10 +67,10 @@ const ThemeSwitch = ({ base, here }: Pick<LayoutProps, 'base' | 'here'>) => (
         <Icon name={icon} />
       </button>
     ))}
-  </ScopedForm>
+  </form>
 )
 
-const AccountMenu = ({ base, operator }: Pick<LayoutProps, 'base' | 'operator'>) => (
+const AccountMenu = ({ base, href, operator }: Pick<LayoutProps, 'base' | 'href' | 'operator'>) => (
   <details class="menu account">
     <summary>
       <span class="unseen">Account menu of </span>
@@ -90,20 +88,20 @@ const AccountMenu = ({ base, operator }: Pick<LayoutProps, 'base' | 'operator'>)
         </strong>
         <Text text={operator.email} limit={64} />
       </p>
-      <a class="item" href={url(base, LAYOUT_PATHS.account)}>
+      <a class="item" href={href(LAYOUT_PATHS.account)}>
         <Icon name="account" />
         Account
       </a>
-      <a class="item" href={url(base, '/reference')}>
+      <a class="item" href={`${base}/reference`}>
         <Icon name="configuration" />
         API reference
       </a>
-      <ScopedForm action={url(base, LAYOUT_PATHS.signOut)}>
+      <form method="post" action={href(LAYOUT_PATHS.signOut)}>
         <button type="submit" class="item">
           <Icon name="signOut" />
           Sign out
         </button>
-      </ScopedForm>
+      </form>
     </div>
   </details>
 )

@@ -6,13 +6,33 @@ import type { Passepartout } from '../../../engines/passepartout/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { DAY_MS, HOUR_MS, WEEK_MS } from '../../../platform/durations.ts'
 import type { Environment } from '../../../platform/engines.ts'
-import type { DayCount } from './tiles.tsx'
 
 const HOURS = 24
 /** Counts of periods older than this no longer change. */
 const SETTLED_MS = HOUR_MS
 /** Most cached counts. */
 const MAX_REMEMBERED = 20_000
+
+/** Number of events today, in UTC. */
+export interface DayCount {
+  today: number
+  /** Same period of the same day last week. */
+  lastWeek: number
+  /** By hour, the current one last. */
+  hours: readonly number[]
+  /** Some hour exceeds the counting limit. */
+  isCut: boolean
+}
+
+export interface Today {
+  /** Sign-ins and runs are undefined in the test environment, which has none. */
+  signIns: DayCount | undefined
+  runs: DayCount | undefined
+  logins: DayCount
+  deliveries: DayCount
+}
+
+export type DayCounts = ReturnType<typeof createDayCounts>
 
 /** Counts events from one moment up to another. */
 type Counting = (from: number, until: number) => number
@@ -45,19 +65,22 @@ export function createDayCounts(parts: {
     cached(`delivery ${at}`, at, () => delivery.readModel.deliverySeqAt(messageAt(at)))
   const loginAt = (at: number) => cached(`login ${at}`, at, () => passepartout.readModel.seqAt(at))
 
-  function of(tenantId: string, environment: Environment) {
+  function of(tenantId: string, environment: Environment): Today {
+    const isLive = environment === 'live'
     const gate = { tenantId, name: 'gate.live' } as const
     const relay = { tenantId, name: `relay.${environment}` } as const
     const owner = { tenantId, environment }
     const whose = `${tenantId} ${environment}`
     return {
-      signIns: dayOf(`sign-ins ${tenantId}`, (from, until) =>
-        delivery.readModel.countOfType(gate, 'identity.login', {
-          after: messageAt(from),
-          upTo: messageAt(until),
-        }),
-      ),
-      runs: runsOf(tenantId),
+      signIns: isLive
+        ? dayOf(`sign-ins ${tenantId}`, (from, until) =>
+            delivery.readModel.countOfType(gate, 'identity.login', {
+              after: messageAt(from),
+              upTo: messageAt(until),
+            }),
+          )
+        : undefined,
+      runs: isLive ? runsOf(tenantId) : undefined,
       logins: dayOf(`logins ${whose}`, (from, until) =>
         passepartout.readModel.countOfApproved(owner, {
           after: loginAt(from),

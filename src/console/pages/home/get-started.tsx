@@ -3,25 +3,20 @@ import { CurlBlock } from '../../../../views/console/curl-block.tsx'
 import { LinkButton } from '../../../../views/console/form/button.tsx'
 import { PAGES, type PageKey } from '../../../../views/console/layout/navigation.ts'
 import { Section } from '../../../../views/console/section.tsx'
-import { url } from '../../../../views/console/url.ts'
+import { usePage } from '../../page.tsx'
 import { firstMessage } from '../webhooks/first-message.ts'
 
 /** First steps for a new tenant, in the console and on the command line. */
-export const GetStarted = (page: {
-  base: string
-  apiUrl: string
-  hasKey: boolean
-  mayMakeKeys: boolean
-  mayChange: boolean
-}) => {
-  const { base, apiUrl, hasKey, mayMakeKeys, mayChange } = page
+export function GetStarted({ hasKey }: { hasKey: boolean }) {
+  const { href, may, baseUrl } = usePage()
+  const apiUrl = baseUrl()
   return (
     <Section id="begin" title="Get started" note="In any order.">
       <ol class="getstarted">
         {!hasKey && (
           <Step title="Create an API key" text="Your apps authenticate with API keys.">
-            {mayMakeKeys ? (
-              <LinkButton weight="primary" href={url(base, '/console/first-key')} isSmall>
+            {may('keys') ? (
+              <LinkButton weight="primary" href={href('/first-key')} isSmall>
                 Create API key
               </LinkButton>
             ) : (
@@ -33,16 +28,14 @@ export const GetStarted = (page: {
           title="Create a job"
           text="Sends an HTTP request on a schedule (UTC) and retries failures."
         >
-          {mayChange && <StepLink base={base} path="/console/jobs/new" text="Create job" />}
+          {may('change') && <StepLink path="/jobs/new" text="Create job" />}
           <CurlBlock title="Terminal" {...firstJob(apiUrl)} />
         </Step>
         <Step
           title="Send webhooks"
           text="Each message is signed, delivered to every subscribed endpoint, and retried on failure."
         >
-          {mayChange && (
-            <StepLink base={base} path="/console/endpoints/new" text="Create endpoint" />
-          )}
+          {may('change') && <StepLink path="/endpoints/new" text="Create endpoint" />}
           <CurlBlock title="Terminal" {...firstMessage(apiUrl)} />
         </Step>
         <Step
@@ -50,12 +43,12 @@ export const GetStarted = (page: {
           text="With a password, an email code, 11 social login providers or a messenger bot."
         >
           <div class="actions">
-            <PageLink base={base} page="signIn" text="Sign-in methods" />
-            <PageLink base={base} page="bots" text="Bots" />
+            <PageLink page="signIn" text="Sign-in methods" />
+            <PageLink page="bots" text="Bots" />
           </div>
         </Step>
         <Step title="Invite your team" text="As owners, members or viewers.">
-          <PageLink base={base} page="team" text="Team" />
+          <PageLink page="team" text="Team" />
         </Step>
       </ol>
     </Section>
@@ -70,14 +63,14 @@ const Step = (step: { title: string; text: string; children: ComponentChildren }
   </li>
 )
 
-const StepLink = ({ base, path, text }: { base: string; path: string; text: string }) => (
-  <LinkButton href={url(base, path)} isSmall>
+const StepLink = ({ path, text }: { path: string; text: string }) => (
+  <LinkButton href={usePage().href(path)} isSmall>
     {text}
   </LinkButton>
 )
 
-const PageLink = ({ base, page, text }: { base: string; page: PageKey; text: string }) => (
-  <StepLink base={base} path={PAGES[page].path} text={text} />
+const PageLink = ({ page, text }: { page: PageKey; text: string }) => (
+  <StepLink path={PAGES[page].path} text={text} />
 )
 
 /** Request that creates a job. */

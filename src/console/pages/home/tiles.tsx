@@ -1,41 +1,28 @@
 import { Sparkline } from '../../../../views/console/charts/sparkline.tsx'
 import { PAGES } from '../../../../views/console/layout/navigation.ts'
 import { type Tile, Tiles } from '../../../../views/console/tiles.tsx'
-import { url } from '../../../../views/console/url.ts'
 import { numeral } from '../../../../views/console/words.ts'
-import type { JobTally } from '../../../engines/clockwork/store/read-model.ts'
-
-/** Number of events today, in UTC. */
-export interface DayCount {
-  today: number
-  /** Same period of the same day last week. */
-  lastWeek: number
-  /** By hour, the current one last. */
-  hours: readonly number[]
-  /** Some hour exceeds the counting limit. */
-  isCut: boolean
-}
-
-export interface Today {
-  signIns: DayCount
-  runs: DayCount
-  logins: DayCount
-  deliveries: DayCount
-  jobs: JobTally
-}
+import { usePage } from '../../page.tsx'
+import type { DayCount, Today } from './day-counts.ts'
 
 /** Today's numbers, compared with the same hours of last week. */
-export const TodayTiles = ({ base, today }: { base: string; today: Today }) => (
-  <Tiles
-    label="Today"
-    tiles={[
-      { ...dayTile('Sign-ins', today.signIns), href: url(base, PAGES.identities.path) },
-      { ...dayTile('Runs', today.runs), href: url(base, PAGES.jobs.path) },
-      { ...dayTile('Messenger logins', today.logins), href: url(base, PAGES.logins.path) },
-      { ...dayTile('Deliveries', today.deliveries), href: url(base, PAGES.deliveries.path) },
-    ]}
-  />
-)
+export function TodayTiles({ today }: { today: Today }) {
+  const { href } = usePage()
+  const { signIns, runs, logins, deliveries } = today
+  return (
+    <Tiles
+      label="Today"
+      tiles={[
+        ...(signIns
+          ? [{ ...dayTile('Sign-ins', signIns), href: href(PAGES.identities.path) }]
+          : []),
+        ...(runs ? [{ ...dayTile('Runs', runs), href: href(PAGES.jobs.path) }] : []),
+        { ...dayTile('Messenger logins', logins), href: href(PAGES.logins.path) },
+        { ...dayTile('Deliveries', deliveries), href: href(PAGES.deliveries.path) },
+      ]}
+    />
+  )
+}
 
 function dayTile(label: string, count: DayCount): Tile {
   const { today, hours, isCut } = count

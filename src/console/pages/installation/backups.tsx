@@ -53,7 +53,7 @@ export const BackupsSection = (page: {
           }
         />
       </Section>
-      {isBusy && <AutoRefresh id="backups-now" here={useHere().href('/admin/health')} />}
+      {isBusy && <AutoRefresh id="backups-now" here={useHere().href('/health')} />}
     </div>
   )
 }

@@ -12,7 +12,7 @@ import { describeConfig, type SettingRow } from '../../../config/index.ts'
 import { toToml } from '../../../config/show.ts'
 import { page } from '../../page.tsx'
 
-const PATH = '/admin/configuration'
+const PATH = '/configuration'
 
 /** The effective settings and their sources, read-only, as in `config show`. */
 export const configurationPage = page({

@@ -17,7 +17,7 @@ import { MAIL_BADGES, type MailRow, ownerOf } from './outbox.tsx'
 
 /** One email: its state, and its text if no mail server is configured, because it can contain sign-in codes. */
 export const emailPage = page({
-  path: '/admin/mail/:id',
+  path: '/mail/:id',
   section: 'mail',
   right: 'admin',
 
@@ -87,7 +87,7 @@ export const emailPage = page({
       async run(context) {
         const { db, mail, params } = context
         await db.commit(() => record(context, 'mail.deleted', mail.outbox.remove(params.id)))
-        return { to: '/admin/mail' }
+        return { to: '/mail' }
       },
     },
   },
@@ -132,7 +132,7 @@ const factsOf = (mail: MailRow): Fact[] => [
     mail.owner.id === undefined ? (
       mail.owner.name
     ) : (
-      <a href={useHere().href(`/admin/tenants/${mail.owner.id}`)}>
+      <a href={useHere().href(`/tenants/${mail.owner.id}`)}>
         <Text text={mail.owner.name} limit={60} />
       </a>
     ),

@@ -25,7 +25,7 @@ const MAX_COUNTED = 10_000
 
 /** Health of the installation: problems, queues, storage, email and backups. */
 export const healthPage = page({
-  path: '/admin/health',
+  path: '/health',
   section: 'health',
   right: 'admin',
   title: 'Health',
@@ -58,7 +58,7 @@ export const healthPage = page({
             <Events
               label="Needs attention"
               events={issues.map((one) => ({
-                ...eventOf(one, href('/admin/configuration', { q: 'backup' }), now),
+                ...eventOf(one, href('/configuration', { q: 'backup' }), now),
                 ...actionOf(one, backups),
               }))}
             />
@@ -93,7 +93,7 @@ export const healthPage = page({
           id="mail"
           title="Email"
           isCard
-          aside={<LinkButton href={href('/admin/mail')}>Email outbox</LinkButton>}
+          aside={<LinkButton href={href('/mail')}>Email outbox</LinkButton>}
         >
           <Facts
             facts={[

@@ -19,7 +19,7 @@ import type { MembershipRow } from '../../operators/store/memberships.ts'
 import { good, page, shown } from '../../page.tsx'
 import { OPERATOR_BADGES, type OperatorRow } from './operators.tsx'
 
-const PATH = '/admin/operators'
+const PATH = '/operators'
 
 interface Subject {
   operator: OperatorRow
@@ -35,7 +35,7 @@ interface Subject {
 
 /** One operator: tenants, access, admin role and account state. */
 export const operatorPage = page({
-  path: '/admin/operators/:id',
+  path: '/operators/:id',
   section: 'operators',
   right: 'admin',
 
@@ -78,7 +78,7 @@ export const operatorPage = page({
             caption="Tenants of this operator"
             columns={TENANT_COLUMNS}
             rows={subject.memberships}
-            hrefOf={({ tenantId }) => href(`/admin/tenants/${tenantId}`)}
+            hrefOf={({ tenantId }) => href(`/tenants/${tenantId}`)}
             idOf={({ tenantId }) => tenantId}
             empty={
               <EmptyState
@@ -115,7 +115,7 @@ export const operatorPage = page({
       /** Operators who remove their own admin role lose access to this page. */
       async run({ operators, actor, operator, params }) {
         await operators.admins.take(actor, params.id)
-        return operator.id === params.id ? { to: '' } : {}
+        return operator.id === params.id ? { to: '/account' } : {}
       },
     },
     deactivate: {

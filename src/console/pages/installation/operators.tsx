@@ -13,7 +13,7 @@ import type { MembershipRow } from '../../operators/store/memberships.ts'
 import { type OperatorPageContext, page } from '../../page.tsx'
 import { NoMatches, SearchedList, searchIn } from './searched-list.tsx'
 
-const PATH = '/admin/operators'
+const PATH = '/operators'
 
 /** Filters of the list. */
 const FILTERS = ['admins', 'deactivated'] as const

@@ -17,7 +17,7 @@ import { SearchedList, searchIn } from './searched-list.tsx'
 
 type MailState = MailSummary['state']
 
-const PATH = '/admin/mail'
+const PATH = '/mail'
 /** Value of the tenant filter for emails of the installation. */
 const INSTALLATION = 'installation'
 

@@ -20,7 +20,7 @@ export const TENANT_FIELDS = { name: 'name', plan: 'plan', spend_cap_cents: 'spe
 
 /** The form of a new tenant. */
 export const newTenant = page({
-  path: '/admin/tenants/new',
+  path: '/tenants/new',
   section: 'tenants',
   right: 'admin',
   title: 'New tenant',
@@ -53,7 +53,7 @@ export const newTenant = page({
       async run({ tenants, actor, fields }) {
         const wanted = { name: trimmedText(fields, 'name'), plan: planIn(fields) }
         const { id } = await tenants.create(actor, wanted)
-        return { to: `/admin/tenants/${id}` }
+        return { to: `/tenants/${id}` }
       },
     },
   },

@@ -30,7 +30,7 @@ import { PLAN_LABELS, STATUS_BADGES } from './tenants.tsx'
 
 /** One tenant, as admins see it: plan, usage and members, but none of its data. */
 export const tenantPage = page({
-  path: '/admin/tenants/:id',
+  path: '/tenants/:id',
   section: 'tenants',
   right: 'admin',
 
@@ -53,7 +53,7 @@ export const tenantPage = page({
         <PageHead
           title={<Text text={tenant.name} />}
           state={{ tone, sentence: sentenceOn(tenant, usage) }}
-          aside={<LinkButton href={href('/admin/mail', { tenant: tenant.id })}>Emails</LinkButton>}
+          aside={<LinkButton href={href('/mail', { tenant: tenant.id })}>Emails</LinkButton>}
           action={<Changing tenant={tenant} />}
         />
         <Section id="about" title="About" isCard>
@@ -75,7 +75,7 @@ export const tenantPage = page({
             caption="Members"
             columns={COLUMNS}
             rows={members}
-            hrefOf={({ id }) => href(`/admin/operators/${id}`)}
+            hrefOf={({ id }) => href(`/operators/${id}`)}
             idOf={({ id }) => id}
             empty={
               <EmptyState
@@ -154,7 +154,7 @@ const RefusedChange = ({ tenant }: { tenant: Tenant }) => (
       buttons={
         <>
           <Button weight="primary">Save tenant</Button>
-          <LinkButton weight="bare" href={useHere().href(`/admin/tenants/${tenant.id}`)}>
+          <LinkButton weight="bare" href={useHere().href(`/tenants/${tenant.id}`)}>
             Cancel
           </LinkButton>
         </>

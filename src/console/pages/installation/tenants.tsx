@@ -20,7 +20,7 @@ import {
 import { type OperatorPageContext, page } from '../../page.tsx'
 import { NoMatches, SearchedList, searchIn } from './searched-list.tsx'
 
-const PATH = '/admin/tenants'
+const PATH = '/tenants'
 
 const STATUSES = [
   'active',

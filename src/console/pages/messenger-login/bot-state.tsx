@@ -6,11 +6,6 @@ import type { Environment } from '../../../platform/engines.ts'
 
 export const BOT_TITLES: Record<Environment, string> = { live: 'Live bot', test: 'Test bot' }
 
-export const ABOUT: Record<Environment, string> = {
-  live: 'For your users, in Telegram.',
-  test: 'Built in. Test a sign-in on a page of this server, without a messenger.',
-}
-
 interface BotState {
   tone: Tone
   sentence: ComponentChildren

@@ -11,10 +11,9 @@ import { Time } from '../../../../views/console/time.tsx'
 import type { Bot } from '../../../engines/passepartout/index.ts'
 import type { Fields } from '../../../http/body.ts'
 import type { Environment } from '../../../platform/engines.ts'
-import { ENVIRONMENTS } from '../../../platform/engines.ts'
 import { fail, invalid, notFound } from '../../../platform/errors.ts'
 import { trimmedText } from '../../form.ts'
-import { good, type PageContext, page, usePage, warn } from '../../page.tsx'
+import { good, page, usePage, warn } from '../../page.tsx'
 import { SettingsForm, TRANSPORTS, WHEN_ASKED } from './bot-settings.tsx'
 import { BOT_TITLES, isSetUp, stateOf } from './bot-state.tsx'
 import { SetupSteps } from './setup-steps.tsx'
@@ -33,12 +32,12 @@ interface BotView {
 
 /** One bot: state, set-up, test, settings and removal. Tokens are write-only. */
 export const botPage = page({
-  path: '/bots/:environment',
+  path: '/bots',
+  hasEnvironments: true,
   section: 'bots',
   right: 'read',
 
-  load({ passepartout: { bots, records }, tenantId, params }): BotView {
-    const environment = environmentIn(params)
+  load({ passepartout: { bots, records }, tenantId, environment }): BotView {
     const approved = records.list({ tenantId, environment }, { state: 'approved', limit: 1 })
     return {
       environment,
@@ -51,7 +50,7 @@ export const botPage = page({
 
   view(view) {
     const { environment, bot, hasUser } = view
-    const { may, submission } = usePage()
+    const { may, submission, hrefIn } = usePage()
     const isReady = isSetUp(environment, bot)
     const isRefused = submission?.action === 'enable' || submission?.action === 'try'
     const remedy = remedyOf(bot)
@@ -70,6 +69,12 @@ export const botPage = page({
           </Section>
         )}
         {isInProgress && <SetupSteps {...view} />}
+        {!isReady && (
+          <p class="hint">
+            To try a sign-in without Telegram, use the{' '}
+            <a href={hrefIn('test', '/bots')}>test bot</a>.
+          </p>
+        )}
         {bot && isReady && <About bot={bot} />}
         {!may('change') && !isReady && (
           <p class="hint">Only owners and members can set up a bot.</p>
@@ -99,8 +104,7 @@ export const botPage = page({
           'Token saved. Another system receives the messages of this bot. Enabling it takes them over.',
         ),
       },
-      async run({ passepartout: { bots }, tenantId, actor, params, fields }) {
-        const environment = environmentIn(params)
+      async run({ passepartout: { bots }, tenantId, environment, actor, fields }) {
         if (environment === 'test') throw notFound('the test bot has no token')
         const token = trimmedText(fields, 'token')
         const { warnings } = await bots.set(actor, { tenantId, environment }, { token })
@@ -111,8 +115,7 @@ export const botPage = page({
       right: 'change',
       form: FORM,
       flash: good('Settings saved.'),
-      async run({ passepartout: { bots }, tenantId, actor, params, fields }) {
-        const environment = environmentIn(params)
+      async run({ passepartout: { bots }, tenantId, environment, actor, fields }) {
         const transport =
           environment === 'live'
             ? { transport: oneOf(fields, 'transport', ['polling', 'webhook']) }
@@ -128,9 +131,9 @@ export const botPage = page({
         enabled: good('Bot enabled. Start a test login to try it.'),
         'taken-over': warn('Bot enabled. The webhook of the other system was removed.'),
       },
-      async run({ passepartout: { bots }, tenantId, actor, params, fields }) {
+      async run({ passepartout: { bots }, tenantId, environment, actor, fields }) {
         const takeOver = trimmedText(fields, 'take_over') === 'true'
-        const owner = { tenantId, environment: environmentIn(params) }
+        const owner = { tenantId, environment }
         const { warnings } = await bots.enable(actor, owner, { takeOver })
         return { flash: warnings.length > 0 ? 'taken-over' : 'enabled' }
       },
@@ -138,38 +141,33 @@ export const botPage = page({
     disable: {
       right: 'change',
       flash: good('Bot disabled.'),
-      async run({ passepartout: { bots }, tenantId, actor, params }) {
-        await bots.disable(actor, { tenantId, environment: environmentIn(params) })
+      async run({ passepartout: { bots }, tenantId, environment, actor }) {
+        await bots.disable(actor, { tenantId, environment })
       },
     },
     /** Removes the live bot; the test bot is built in. */
     remove: {
       right: 'delete',
       flash: good('Bot removed and token deleted.'),
-      async run({ passepartout: { bots }, tenantId, actor, params }) {
-        if (environmentIn(params) === 'test') throw notFound('the test bot is built in')
-        await bots.remove(actor, { tenantId, environment: 'live' })
-        return { to: '/bots' }
+      async run({ passepartout: { bots }, tenantId, environment, actor }) {
+        if (environment === 'test') throw notFound('the test bot is built in')
+        await bots.remove(actor, { tenantId, environment })
       },
     },
     /** Starts a test login, whose link is only in the address of its page. */
     try: {
       right: 'change',
       form: FORM,
-      async run({ passepartout: { loginStart }, caller, params, request }) {
+      async run({ passepartout: { loginStart }, caller, environment, request }) {
         const userAgent = request.headers.get('user-agent')?.slice(0, MAX_USER_AGENT_LENGTH)
-        const { id, payload } = await loginStart.begin(
-          caller('passepartout', environmentIn(params)),
-          { client: { label: 'Test login', ...(userAgent && { user_agent: userAgent }) } },
-        )
+        const { id, payload } = await loginStart.begin(caller('passepartout', environment), {
+          client: { label: 'Test login', ...(userAgent && { user_agent: userAgent }) },
+        })
         return { to: `/logins/${id}`, query: { link: payload } }
       },
     },
   },
 })
-
-const environmentIn = ({ environment }: PageContext<'/:environment'>['params']): Environment =>
-  ENVIRONMENTS.find((one) => one === environment) ?? fail(notFound('bot not found'))
 
 function oneOf<const Value extends string>(
   fields: Fields,

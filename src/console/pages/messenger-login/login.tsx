@@ -14,6 +14,7 @@ import type {
   Passepartout,
   PersonRecord,
 } from '../../../engines/passepartout/index.ts'
+import type { Owner } from '../../../engines/passepartout/owner.ts'
 import { AppError } from '../../../platform/errors.ts'
 import { page, usePage } from '../../page.tsx'
 import { badgeOf, deviceWords, UserLink } from './login-badges.tsx'
@@ -22,15 +23,17 @@ import { badgeOf, deviceWords, UserLink } from './login-badges.tsx'
 export const loginPage = page({
   path: '/logins/:id',
   section: 'logins',
+  hasEnvironments: true,
   right: 'read',
   title: 'Sign-in',
 
-  load({ passepartout: { records }, tenantId, params, query, href }) {
-    const login = records.get(tenantId, params.id)
-    const link = query.link && records.linkOf(tenantId, login.id, query.link)
+  load({ passepartout: { records }, tenantId, environment, params, query, href }) {
+    const owner = { tenantId, environment }
+    const login = records.get(owner, params.id)
+    const link = query.link && records.linkOf(owner, login.id, query.link)
     return {
       login,
-      user: userOf(records, tenantId, login),
+      user: userOf(records, owner, login),
       /** Link of a test login that this operator started. */
       invitation: link ? { link, qrCode: qrCode(link) } : undefined,
       here: href(`/logins/${login.id}`, { link: query.link }),
@@ -72,7 +75,7 @@ export const loginPage = page({
               ['Environment', capitalized(login.environment)],
               [
                 'Bot',
-                <a href={href(`/bots/${login.environment}`)}>
+                <a href={href('/bots')}>
                   {login.environment === 'live' ? 'Live bot' : 'Test bot'}
                 </a>,
               ],
@@ -88,12 +91,12 @@ export const loginPage = page({
 /** User who approved a login; undefined if deleted. */
 function userOf(
   records: Passepartout['records'],
-  tenantId: string,
+  owner: Owner,
   { user_id: id }: LoginRecord,
 ): PersonRecord | undefined {
   if (id === null) return undefined
   try {
-    return records.person(tenantId, id)
+    return records.person(owner, id)
   } catch (error) {
     if (error instanceof AppError && error.kind === 'not_found') return undefined
     throw error

@@ -88,7 +88,7 @@ export const loginList = page({
               }
               next="Your app starts a sign-in, and the user approves it in the messenger. To try it, start a test login of the bot."
               action={
-                <LinkButton weight="primary" href={href(`/bots/${environment}`)}>
+                <LinkButton weight="primary" href={href('/bots')}>
                   View bot
                 </LinkButton>
               }

@@ -14,11 +14,13 @@ import { LOGIN_COLUMNS } from './logins.tsx'
 export const messengerUser = page({
   path: '/logins/users/:id',
   section: 'logins',
+  hasEnvironments: true,
   right: 'read',
 
-  load({ passepartout: { records }, tenantId, params }) {
-    const user = records.person(tenantId, params.id)
-    return { user, logins: records.ofPerson(tenantId, user.id) }
+  load({ passepartout: { records }, tenantId, environment, params }) {
+    const owner = { tenantId, environment }
+    const user = records.person(owner, params.id)
+    return { user, logins: records.ofPerson(owner, user.id) }
   },
 
   title: ({ user }) => user.first_name,
@@ -87,9 +89,8 @@ export const messengerUser = page({
     delete: {
       right: 'delete',
       flash: good('User deleted and tokens revoked.'),
-      async run({ passepartout: { records, people }, tenantId, caller, params }) {
-        const { id, environment } = records.person(tenantId, params.id)
-        await people.remove(caller('passepartout', environment), id)
+      async run({ passepartout: { people }, environment, caller, params }) {
+        await people.remove(caller('passepartout', environment), params.id)
         return { to: '/logins/users' }
       },
     },

@@ -1,7 +1,7 @@
 import { DataTable } from '../../../../views/console/data-table.tsx'
 import { EmptyState } from '../../../../views/console/empty-state.tsx'
 import { FilterBar, type FilterInput } from '../../../../views/console/filter-bar.tsx'
-import { DownloadButton, LinkButton } from '../../../../views/console/form/button.tsx'
+import { LinkButton } from '../../../../views/console/form/button.tsx'
 import { ErrorSummary, type FormError } from '../../../../views/console/form/error-summary.tsx'
 import { errorAt } from '../../../../views/console/form/values.ts'
 import { PageHead } from '../../../../views/console/page-head.tsx'
@@ -87,8 +87,8 @@ export const auditLog = page({
           aside={
             !errors && (
               <>
-                <DownloadButton href={file('csv')}>Export CSV</DownloadButton>
-                <DownloadButton href={file('ndjson')}>Export NDJSON</DownloadButton>
+                <LinkButton href={file('csv')}>Export CSV</LinkButton>
+                <LinkButton href={file('ndjson')}>Export NDJSON</LinkButton>
               </>
             )
           }

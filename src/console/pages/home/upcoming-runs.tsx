@@ -2,36 +2,55 @@ import { TimeAxis } from '../../../../views/console/charts/time-axis.tsx'
 import { LinkButton } from '../../../../views/console/form/button.tsx'
 import { PAGES } from '../../../../views/console/layout/navigation.ts'
 import { shorten } from '../../../../views/console/text.tsx'
-import { url } from '../../../../views/console/url.ts'
 import { capitalized } from '../../../../views/console/words.ts'
+import type { Clockwork } from '../../../engines/clockwork/index.ts'
+import { describeSchedule, scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
 import type { ComingRun } from '../../../engines/clockwork/store/read-model.ts'
 import { MINUTE_MS } from '../../../platform/durations.ts'
+import { usePage } from '../../page.tsx'
 
 /** The next run of a job, its schedule in words, and when it runs again after that. */
 export type UpcomingRun = Omit<ComingRun, 'schedule'> & { words: string; again: readonly number[] }
 
+const SHOWN = 8
+/** Further runs of each job, for the time axis. */
+const AHEAD = 24
 const MAX_NAME_LENGTH = 48
 /** Lengths of the axis. The shortest one that covers all runs is used, or the longest. */
 const SPANS = [10, 30, 60, 120, 360, 720, 1440].map((minutes) => minutes * MINUTE_MS)
 const MAX_SPAN_MS = 1440 * MINUTE_MS
 
+/** The jobs of a tenant that run next, each listed once. */
+export const upcomingRuns = (
+  { readModel }: Pick<Clockwork, 'readModel'>,
+  tenantId: string,
+  now: number,
+): UpcomingRun[] =>
+  readModel
+    .coming(tenantId, now, SHOWN)
+    .toSorted((one, other) => one.at - other.at)
+    .slice(0, SHOWN)
+    .map(withNextRuns)
+
+const withNextRuns = ({ schedule, ...run }: ComingRun): UpcomingRun =>
+  schedule === null
+    ? { ...run, words: 'Once', again: [] }
+    : {
+        ...run,
+        words: describeSchedule(schedule),
+        again: scheduleOf(schedule).nextMany(run.at, AHEAD),
+      }
+
 /** Upcoming runs on a time axis. */
-export const UpcomingRuns = ({
-  base,
-  upcoming,
-  now,
-}: {
-  base: string
-  upcoming: readonly UpcomingRun[]
-  now: number
-}) => {
+export function UpcomingRuns({ upcoming }: { upcoming: readonly UpcomingRun[] }) {
+  const { href, now } = usePage()
   const last = upcoming.at(-1)
   if (!last)
     return (
       <>
         <p class="hint">No upcoming runs</p>
         <div class="actions">
-          <LinkButton href={url(base, PAGES.jobs.path)} isSmall>
+          <LinkButton href={href(PAGES.jobs.path)} isSmall>
             View jobs
           </LinkButton>
         </div>
@@ -48,7 +67,7 @@ export const UpcomingRuns = ({
         again,
         isEndless: (again.at(-1) ?? until) < until,
         name: shorten(name, MAX_NAME_LENGTH),
-        href: url(base, `/console/${kind === 'cron' ? 'jobs' : 'delayed'}/${id}`),
+        href: href(`/${kind === 'cron' ? 'jobs' : 'delayed'}/${id}`),
         note: capitalized(words),
       }))}
     />

@@ -3,13 +3,13 @@ import { LinkButton } from '../../../../views/console/form/button.tsx'
 import { PAGES } from '../../../../views/console/layout/navigation.ts'
 import { Text } from '../../../../views/console/text.tsx'
 import { Time } from '../../../../views/console/time.tsx'
-import { url } from '../../../../views/console/url.ts'
 import { usageBanner } from '../../../../views/console/usage-banner.ts'
 import { counted, numeral, withoutScheme } from '../../../../views/console/words.ts'
 import type { FailingEndpoint } from '../../../delivery/store/read-model.ts'
 import type { FailingJob } from '../../../engines/clockwork/store/read-model.ts'
 import type { Bot } from '../../../engines/passepartout/index.ts'
 import type { Nearness } from '../../../platform/metering/index.ts'
+import { type PageContext, usePage } from '../../page.tsx'
 
 /** Problems of a tenant, by kind. */
 export interface TenantIssues {
@@ -22,6 +22,29 @@ export interface TenantIssues {
   usage: Nearness | undefined
 }
 
+/** Problems that members can fix. Jobs, users and usage are in the live environment only. */
+export function issuesOf(context: PageContext): TenantIssues {
+  const { delivery, clockwork, passepartout, metering, tenantId, environment } = context
+  const isLive = environment === 'live'
+  const nearness = metering.nearnessOf(tenantId)
+  return {
+    endpoints: delivery.readModel.failing({ tenantId, name: `relay.${environment}` }),
+    webhooks: isLive ? delivery.readModel.failing({ tenantId, name: 'gate.live' }) : [],
+    jobs: isLive ? clockwork.readModel.failing(tenantId) : [],
+    bots: passepartout.bots
+      .list(tenantId)
+      .filter((bot) => bot.environment === environment && needsAttention(bot)),
+    usage: isLive && isNearLimit(nearness) ? nearness : undefined,
+  }
+}
+
+/** Bots without a token were never set up, or were removed on purpose. */
+const needsAttention = ({ status, issue, token }: Bot): boolean =>
+  status === 'disabled' ? token !== null : status !== 'not_configured' && issue !== null
+
+const isNearLimit = ({ plan, reached, left_requests: left }: Nearness): boolean =>
+  plan !== 'unlimited' && (left === 0 || Math.max(reached.allowance, reached.spend_cap) >= 80)
+
 /** Number of failing endpoints, webhooks and jobs. */
 export const failingIn = ({ endpoints, webhooks, jobs }: TenantIssues): number =>
   endpoints.length + webhooks.length + jobs.length
@@ -32,35 +55,35 @@ const MAX_NAME_LENGTH = 64
 const MAX_REASON_LENGTH = 160
 
 /** Problems of a tenant, each with an action. */
-export const Alerts = (page: { base: string; issues: TenantIssues; now: number }) => {
-  const events = eventsOf(page)
+export const Alerts = ({ issues }: { issues: TenantIssues }) => {
+  const events = eventsOf(issues, usePage())
   return events.length === 0 ? <AllQuiet /> : <Events label="Needs attention" events={events} />
 }
 
-function eventsOf({ base, issues, now }: Parameters<typeof Alerts>[0]): Event[] {
-  const { endpoints, webhooks, jobs, bots, usage } = issues
+type Links = Pick<PageContext, 'href' | 'now'>
+
+function eventsOf(
+  { endpoints, webhooks, jobs, bots, usage }: TenantIssues,
+  { href, now }: Links,
+): Event[] {
   return [
-    ...some(
-      endpoints,
-      (one) => endpointEvent(url(base, `/console/endpoints/${one.id}`), one, now),
-      {
-        one: 'endpoint needs attention',
-        many: 'endpoints need attention',
-        href: url(base, PAGES.endpoints.path),
-      },
-    ),
-    ...some(webhooks, (one) => endpointEvent(url(base, `/console/webhooks/${one.id}`), one, now), {
+    ...some(endpoints, (one) => endpointEvent(href(`/endpoints/${one.id}`), one, now), {
+      one: 'endpoint needs attention',
+      many: 'endpoints need attention',
+      href: href(PAGES.endpoints.path),
+    }),
+    ...some(webhooks, (one) => endpointEvent(href(`/webhooks/${one.id}`), one, now), {
       one: 'webhook needs attention',
       many: 'webhooks need attention',
-      href: url(base, PAGES.webhooks.path),
+      href: href(PAGES.webhooks.path),
     }),
-    ...some(jobs, (job) => jobEvent(base, job, now), {
+    ...some(jobs, (job) => jobEvent(href(`/jobs/${job.id}`), job, now), {
       one: 'job is failing',
       many: 'jobs are failing',
-      href: url(base, PAGES.jobs.path, { state: 'failing' }),
+      href: href(PAGES.jobs.path, { state: 'failing' }),
     }),
-    ...bots.map((bot) => botEvent(base, bot)),
-    ...usageEvents(base, usage),
+    ...bots.map((bot) => botEvent(href('/bots'), bot)),
+    ...usageEvents(href, usage),
   ]
 }
 
@@ -116,8 +139,7 @@ function endpointEvent(href: string, endpoint: FailingEndpoint, now: number): Ev
   }
 }
 
-function jobEvent(base: string, job: FailingJob, now: number): Event {
-  const href = url(base, `/console/jobs/${job.id}`)
+function jobEvent(href: string, job: FailingJob, now: number): Event {
   return {
     tone: 'bad',
     title: (
@@ -140,8 +162,7 @@ function Reason(of: { responseStatus: number | null; errorMessage: string | null
   return responseStatus === null ? 'No response' : `Status ${responseStatus}`
 }
 
-function botEvent(base: string, { environment, username, status, issue }: Bot): Event {
-  const href = url(base, `/console/bots/${environment}`)
+function botEvent(href: string, { environment, username, status, issue }: Bot): Event {
   const name = (
     <a href={href}>
       {username === null ? `The ${environment} bot` : <Text text={`@${username}`} />}
@@ -162,8 +183,8 @@ function botEvent(base: string, { environment, username, status, issue }: Bot): 
   }
 }
 
-function usageEvents(base: string, usage: TenantIssues['usage']): Event[] {
-  const banner = usage && usageBanner(base, usage)
+function usageEvents(href: Links['href'], usage: TenantIssues['usage']): Event[] {
+  const banner = usage && usageBanner(href, usage)
   if (!usage || !banner) return []
   const { left_requests: left, resets_at: resetsAt } = usage
   return [
@@ -174,7 +195,7 @@ function usageEvents(base: string, usage: TenantIssues['usage']): Event[] {
         left === null
           ? undefined
           : `${numeral(left)} requests left until ${resetsAt.slice(0, 10)} 00:00 UTC.`,
-      aside: <AlertLink href={url(base, PAGES.usage.path)}>View usage</AlertLink>,
+      aside: <AlertLink href={href(PAGES.usage.path)}>View usage</AlertLink>,
     },
   ]
 }

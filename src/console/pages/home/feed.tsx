@@ -4,11 +4,11 @@ import { StatusShape } from '../../../../views/console/status-badge.tsx'
 import { Text } from '../../../../views/console/text.tsx'
 import { duration, Time } from '../../../../views/console/time.tsx'
 import type { Tone } from '../../../../views/console/tone.ts'
-import { url } from '../../../../views/console/url.ts'
 import { withoutScheme } from '../../../../views/console/words.ts'
 import type { LatestRun } from '../../../engines/clockwork/store/read-model.ts'
 import type { LoginRecord } from '../../../engines/passepartout/index.ts'
 import type { Delivery } from '../../../http/delivery-log/model.ts'
+import { type PageContext, usePage } from '../../page.tsx'
 import { DELIVERY_TONES, WORDS } from '../webhooks/state.tsx'
 
 const MAX_NAME_LENGTH = 48
@@ -21,20 +21,76 @@ export type Activity = { key: string; at: number } & (
   | { kind: 'delivery'; delivery: Delivery; address: string | null }
 )
 
+/** Most events of one kind, so that a busy engine leaves room for the others. */
+const OF_A_KIND = 10
+const SHOWN = 12
+
+/** Latest events of an environment, newest first. Users and jobs are in the live environment only. */
+export const latestActivity = (context: PageContext): Activity[] =>
+  [
+    ...(context.environment === 'live' ? [...people(context), ...runs(context)] : []),
+    ...logins(context),
+    ...deliveries(context),
+  ]
+    .toSorted((one, other) => other.at - one.at)
+    .slice(0, SHOWN)
+
+const people = ({ delivery, tenantId }: PageContext): Activity[] =>
+  delivery.readModel
+    .newest({ tenantId, name: 'gate.live' }, OF_A_KIND)
+    .map(({ id, type, payload, acceptedAt: at }) => {
+      const { identity_id: identityId, payload: identity } = JSON.parse(payload).data
+      const email = typeof identity.email === 'string' ? identity.email : null
+      return { key: `person-${id}`, kind: 'person', at, type, identityId, email }
+    })
+
+const runs = ({ clockwork, tenantId }: PageContext): Activity[] =>
+  clockwork.readModel
+    .latest(tenantId, OF_A_KIND)
+    .map((run) => ({ key: `run-${run.id}`, kind: 'run', at: run.startedAt, run }))
+
+const logins = ({ passepartout, tenantId, environment }: PageContext): Activity[] =>
+  passepartout.records
+    .list({ tenantId, environment }, { limit: OF_A_KIND })
+    .data.map((login) => ({
+      key: `login-${login.id}`,
+      kind: 'login',
+      at: Date.parse(login.created_at),
+      login,
+    }))
+
+function deliveries(context: PageContext): Activity[] {
+  const { relay, delivery, caller, tenantId, environment } = context
+  const latest = relay.deliveries.list(caller('relay', environment), { limit: OF_A_KIND }).data
+  if (latest.length === 0) return []
+  const addresses = new Map(
+    delivery.readModel
+      .addresses({ tenantId, name: `relay.${environment}` })
+      .map(({ id, url: address }) => [id, address]),
+  )
+  return latest.map((one) => ({
+    key: `delivery-${one.id}`,
+    kind: 'delivery',
+    at: Date.parse(one.created_at),
+    delivery: one,
+    address: addresses.get(one.endpoint_id) ?? null,
+  }))
+}
+
 interface FeedRow {
   tone: Tone
   title: ComponentChildren
 }
 
-/** Latest events in all engines, newest first. Rows have IDs for live updates. */
-export const Feed = (feed: { base: string; activity: readonly Activity[]; now: number }) =>
-  feed.activity.length === 0 ? (
-    <p class="hint">No activity yet</p>
-  ) : (
+/** Latest events in all engines. Rows have IDs for live updates. */
+export function Feed({ activity }: { activity: readonly Activity[] }) {
+  const { href, environment } = usePage()
+  if (activity.length === 0) return <p class="hint">No activity yet</p>
+  return (
     <>
       <ol class="events" aria-label="Latest events">
-        {feed.activity.map((one) => {
-          const { tone, title } = rowOf(feed.base, one)
+        {activity.map((one) => {
+          const { tone, title } = rowOf(href, one)
           return (
             <li id={one.key}>
               <StatusShape tone={tone} />
@@ -42,7 +98,7 @@ export const Feed = (feed: { base: string; activity: readonly Activity[]; now: n
                 <p class="eventtitle">{title}</p>
               </div>
               <div class="eventaside">
-                <Time at={one.at} now={feed.now} />
+                <Time at={one.at} />
               </div>
             </li>
           )
@@ -50,31 +106,36 @@ export const Feed = (feed: { base: string; activity: readonly Activity[]; now: n
       </ol>
       <p class="more">
         View all
-        {MORE.map(([page, word]) => (
-          <a href={url(feed.base, PAGES[page].path)}>{word}</a>
+        {MORE[environment].map(([page, word]) => (
+          <a href={href(PAGES[page].path)}>{word}</a>
         ))}
       </p>
     </>
   )
+}
 
 /** Links to the lists. */
-const MORE = [
-  ['identities', 'users'],
-  ['jobs', 'jobs'],
+const MORE_TEST = [
   ['logins', 'logins'],
   ['deliveries', 'deliveries'],
 ] as const
+const MORE = {
+  live: [['identities', 'users'], ['jobs', 'jobs'], ...MORE_TEST],
+  test: MORE_TEST,
+} as const
 
-function rowOf(base: string, one: Activity): FeedRow {
+type Href = PageContext['href']
+
+function rowOf(href: Href, one: Activity): FeedRow {
   switch (one.kind) {
     case 'person':
-      return userRow(base, one)
+      return userRow(href, one)
     case 'run':
-      return runRow(base, one)
+      return runRow(href, one)
     case 'login':
-      return loginRow(base, one)
+      return loginRow(href, one)
     case 'delivery':
-      return deliveryRow(base, one)
+      return deliveryRow(href, one)
   }
 }
 
@@ -89,7 +150,7 @@ const EVENT_LABELS: Readonly<Record<string, string>> = {
   'identity.state_changed': 'was activated or deactivated',
 }
 
-function userRow(base: string, { type, identityId, email }: Of<'person'>): FeedRow {
+function userRow(href: Href, { type, identityId, email }: Of<'person'>): FeedRow {
   const name = email === null ? 'A user' : <Text text={email} limit={MAX_NAME_LENGTH} />
   return {
     tone: type === 'identity.deleted' ? 'quiet' : 'good',
@@ -98,7 +159,7 @@ function userRow(base: string, { type, identityId, email }: Of<'person'>): FeedR
         {type === 'identity.deleted' ? (
           name
         ) : (
-          <a href={url(base, `/console/identities/${identityId}`)}>{name}</a>
+          <a href={href(`/identities/${identityId}`)}>{name}</a>
         )}{' '}
         {EVENT_LABELS[type] ?? type}
       </>
@@ -112,13 +173,13 @@ const RUN_TONES: Record<Of<'run'>['run']['status'], Tone> = {
   failed: 'bad',
 }
 
-function runRow(base: string, { run }: Of<'run'>): FeedRow {
+function runRow(href: Href, { run }: Of<'run'>): FeedRow {
   const path = run.kind === 'cron' ? 'jobs' : 'delayed'
   return {
     tone: RUN_TONES[run.status],
     title: (
       <>
-        <a href={url(base, `/console/${path}/${run.jobId}`, { execution: run.id })}>
+        <a href={href(`/${path}/${run.jobId}`, { execution: run.id })}>
           <Text text={run.name} limit={MAX_NAME_LENGTH} />
         </a>{' '}
         {outcomeOf(run)}
@@ -142,7 +203,7 @@ const LOGIN_STATES: Record<Of<'login'>['login']['state'], { tone: Tone; words: s
   mismatched: { tone: 'warn', words: 'failed: wrong number selected' },
 }
 
-function loginRow(base: string, { login }: Of<'login'>): FeedRow {
+function loginRow(href: Href, { login }: Of<'login'>): FeedRow {
   const { tone, words } = login.is_expired
     ? { tone: 'quiet' as const, words: 'expired' }
     : LOGIN_STATES[login.state]
@@ -150,7 +211,7 @@ function loginRow(base: string, { login }: Of<'login'>): FeedRow {
     tone,
     title: (
       <>
-        <a href={url(base, `/console/logins/${login.id}`)}>
+        <a href={href(`/logins/${login.id}`)}>
           Messenger login
           {login.client_label !== null && (
             <>
@@ -165,13 +226,13 @@ function loginRow(base: string, { login }: Of<'login'>): FeedRow {
   }
 }
 
-function deliveryRow(base: string, { delivery, address }: Of<'delivery'>): FeedRow {
+function deliveryRow(href: Href, { delivery, address }: Of<'delivery'>): FeedRow {
   const { id, event_type: type, status } = delivery
   return {
     tone: DELIVERY_TONES[status],
     title: (
       <>
-        <a href={url(base, `/console/deliveries/${id}`)}>
+        <a href={href(`/deliveries/${id}`)}>
           <Text text={type} limit={MAX_NAME_LENGTH} />
         </a>{' '}
         {WORDS[status]}

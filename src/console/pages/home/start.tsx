@@ -1,0 +1,55 @@
+import { ActionButton, LinkButton } from '../../../../views/console/form/button.tsx'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { page, usePage } from '../../page.tsx'
+
+/** Page of an operator without a tenant, or whose tenant is created once the email address is verified. */
+export const startPage = page({
+  path: '/start',
+  section: 'overview',
+  right: 'operator',
+  title: 'Overview',
+  load: ({ operators, operator }) => ({ isWaiting: operators.signUp.isWaiting(operator.id) }),
+  view: ({ isWaiting }) => (isWaiting ? <Unverified /> : <NoTenant />),
+})
+
+function Unverified() {
+  const { operator, href } = usePage()
+  return (
+    <>
+      <PageHead
+        title="Verify your email"
+        state={{
+          tone: 'warn',
+          sentence: (
+            <>
+              Your tenant is created once <Text text={operator.email} limit={64} /> is verified.
+            </>
+          ),
+        }}
+      />
+      <ActionButton weight="primary" action={href('/account/verify')}>
+        Verify email
+      </ActionButton>
+    </>
+  )
+}
+
+function NoTenant() {
+  const { operator, href } = usePage()
+  return (
+    <>
+      <PageHead
+        title="No tenant"
+        state={{
+          tone: 'warn',
+          sentence:
+            operator.memberships.length > 0
+              ? 'You no longer have access to the selected tenant. Select another one at the top left.'
+              : "You're not a member of any tenant. Ask an owner to invite you.",
+        }}
+      />
+      <LinkButton href={href('/account')}>Account</LinkButton>
+    </>
+  )
+}
