@@ -49,7 +49,7 @@ export async function openShop(of: { app: TestApp; chance: Chance; now: number; 
   addEarlierUsage({ app, chance, tenantId, now })
   // The session of the morning has ended since.
   const session = await signInOwner()
-  await app.raw('/console/team/invite', {
+  await app.raw(`/console/${tenantId}/team/invite`, {
     method: 'POST',
     headers: session.headers,
     body: new URLSearchParams({ email: 'dmitri@harbourbooks.example', role: 'member' }),

@@ -1,14 +1,13 @@
 import { Icon } from '../icons.tsx'
 import type { LayoutProps } from './model.ts'
 import { navigationOf, PAGES, type PageKey } from './navigation.ts'
-import { EnvironmentSwitch, Switcher } from './switcher.tsx'
+import { Switcher } from './switcher.tsx'
 
 /** Sidebar navigation. Under 900 px it is a popover, which needs no script. */
 export const Sidebar = (layout: LayoutProps) => (
   <div class="sidebar" id="sidebar" popover="auto">
     <div class="sidebar-body">
       <Switcher {...layout} />
-      <EnvironmentSwitch {...layout} />
       <nav aria-label="Console">
         {navigationOf(layout.scope.kind, layout.hiddenPages).map(({ title, pages }) => (
           <div class="navgroup">

@@ -49,11 +49,11 @@ export const EnvironmentSwitch = ({
   hrefIn,
 }: Pick<LayoutProps, 'environment' | 'hrefIn'>) =>
   environment === undefined ? null : (
-    <nav class="environment" aria-label="Environment">
+    <fieldset class="environment" aria-label="Environment">
       {ENVIRONMENTS.map((one) => (
         <a href={hrefIn(one)} aria-current={one === environment ? 'true' : undefined}>
           {capitalized(one)}
         </a>
       ))}
-    </nav>
+    </fieldset>
   )

@@ -2,19 +2,16 @@ import { Icon } from '../icons.tsx'
 import { Text } from '../text.tsx'
 import type { Crumb, LayoutProps, Theme } from './model.ts'
 import { LAYOUT_PATHS } from './navigation.ts'
+import { EnvironmentSwitch } from './switcher.tsx'
 
-/** Top bar: breadcrumb, search, theme and account menu. */
+/** Top bar: breadcrumb, environment, search, theme and account menu. */
 export const Topbar = (layout: LayoutProps) => (
   <header class="topbar">
     <button type="button" class="iconbutton menubutton" popovertarget="sidebar" aria-label="Menu">
       <Icon name="menu" />
     </button>
     <Breadcrumb crumbs={layout.crumbs} />
-    {layout.environment === 'test' && (
-      <span class="testbadge">
-        Test<span> data</span>
-      </span>
-    )}
+    <EnvironmentSwitch {...layout} />
     <a class="search" href={layout.href(LAYOUT_PATHS.find)} data-palette>
       <Icon name="search" />
       <span>Search</span>
