@@ -212,7 +212,61 @@ function countDown() {
 }
 setInterval(countDown, 1000)
 
-if (!/Mac|iPhone|iPad/.test(navigator.platform)) {
-  for (const key of $$('.search kbd')) key.textContent = 'Ctrl K'
+/* Links replace the body of the page, without loading style sheets and scripts again. */
+const script = $('script[src*="/assets/console.js"]').getAttribute('src')
+const pagesBelow = `${script.split('/assets/')[0]}/console/`
+const isPage = ({ pathname }) => `${pathname}/`.startsWith(pagesBelow)
+const replacesPage = ({ detail: { ctx } }) => ctx.target === document.body
+document.addEventListener('htmx:before:init', (event) => {
+  const { target } = event
+  if (target.matches('[hx-boost], [hx-get], [hx-post]')) return
+  const isNative = target.matches('form[method="post"], [data-palette]')
+  if (isNative || (target.matches('a') && !isPage(target))) event.preventDefault()
+})
+document.addEventListener('htmx:config:request', (event) => {
+  if (replacesPage(event) && unsaved()) event.preventDefault()
+})
+document.addEventListener('htmx:before:request', (event) => {
+  if (replacesPage(event)) $('#progress')?.classList.add('htmx-request')
+})
+/* Other documents, and those of another version, are loaded as usual. */
+document.addEventListener('htmx:after:request', (event) => {
+  const { ctx } = event.detail
+  if (!replacesPage(event) || ctx.text.includes(script)) return
+  event.preventDefault()
+  location.assign(ctx.request.action)
+})
+document.addEventListener('htmx:error', (event) => {
+  const { ctx } = event.detail
+  if (ctx && replacesPage(event)) location.assign(ctx.request.action)
+})
+
+/* Keeps where a page was scrolled to, for the way back. */
+const scrolledTo = new Map()
+let sidebarAt = 0
+document.addEventListener('htmx:before:history:update', () => {
+  scrolledTo.set(location.href, scrollY)
+})
+document.addEventListener('htmx:before:swap', (event) => {
+  if (replacesPage(event)) sidebarAt = $('.sidebar-body')?.scrollTop ?? 0
+})
+document.addEventListener('htmx:after:swap', (event) => {
+  if (!replacesPage(event)) return
+  const isBack = event.detail.ctx.request.headers['HX-History-Restore-Request']
+  const top = isBack ? (scrolledTo.get(location.href) ?? 0) : 0
+  if (isBack || location.hash === '') scrollTo({ top, behavior: 'instant' })
+  $('.sidebar-body')?.scrollTo(0, sidebarAt)
+  isLeaving = false
+  arrive()
+  const focused = $('[autofocus]') ?? $('#content')
+  focused?.focus({ preventScroll: true })
+})
+
+/** Prepares a page, loaded or replaced. */
+function arrive() {
+  if (!/Mac|iPhone|iPad/.test(navigator.platform)) {
+    for (const key of $$('.search kbd')) key.textContent = 'Ctrl K'
+  }
+  for (const toast of $$('[data-toast]')) fade(toast)
 }
-for (const toast of $$('[data-toast]')) fade(toast)
+arrive()

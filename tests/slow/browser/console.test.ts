@@ -193,6 +193,7 @@ test('Theme, menus and search work on the page, by keys too, and a whole row is 
   await page.click('tr:has-text("Refresh prices") td >> nth=1', { force: true })
   await reads(page, 'Refresh prices')
   await page.goBack()
+  await reads(page, 'Jobs')
   await page.keyboard.press('Control+k')
   await page.keyboard.type('webhooks')
   expect(await page.locator('[data-palette-pages] a:visible').count()).toBeGreaterThan(0)
@@ -262,6 +263,45 @@ test('A page stays in its tenant when another tab switches to another one', asyn
   await reads(page, 'typed-in-acme')
   expect((await other.api.get('/v1/clockwork/jobs')).body).toMatchObject([{ name: 'of-the-other' }])
 }, 60_000)
+
+test('A link replaces the page without loading it again, with title, focus and the way back', async () => {
+  const page = await open('/jobs')
+  await page.evaluate(() => Object.assign(window, { isSame: true }))
+  const isSame = () => page.evaluate(() => 'isSame' in window)
+  await page.setViewportSize({ width: 1280, height: 200 })
+  await page.evaluate(() => scrollTo({ top: 40, behavior: 'instant' }))
+  await page.click('.sidebar a:has-text("Deliveries")')
+  await reads(page, 'Deliveries')
+  await page.waitForFunction(() => scrollY === 0)
+  await page.waitForFunction(() => document.activeElement?.id === 'content')
+  expect([await page.title(), await isSame()]).toEqual([
+    expect.stringMatching(/^Deliveries · /),
+    true,
+  ])
+  await page.click('.environment a:has-text("Test")')
+  await page.waitForSelector('body.testdata')
+  await page.goBack()
+  await page.waitForSelector('body:not(.testdata)')
+  await page.goBack()
+  await reads(page, 'Jobs')
+  await page.waitForFunction(() => scrollY === 40)
+  expect([page.url(), await isSame()]).toEqual([`${app.url}/console/${acme.id}/jobs`, true])
+  // The hosted sign-in and the reference are documents of their own.
+  await page.click('.account > summary')
+  await page.click('a:has-text("API reference")')
+  await page.waitForURL('**/reference')
+  expect(await isSame()).toBe(false)
+  expect(reports).toEqual([])
+})
+
+test('A link to a page of a session that has ended leads to the sign-in', async () => {
+  const as = await app.signIn({ roles })
+  const page = await open('/jobs', { as })
+  await as.end()
+  await page.click('.sidebar a:has-text("Audit log")')
+  const back = encodeURIComponent(`/console/${acme.id}/audit`)
+  await page.waitForURL(`${app.url}/console/login?to=${back}`)
+})
 
 /** Waits until this many pages are kept up to date. */
 async function streams(count: number) {

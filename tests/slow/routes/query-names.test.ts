@@ -63,5 +63,5 @@ test('A request with an unknown parameter changes nothing, but pages accept what
   expect(answer).toMatchObject({ status: 400, body: { error } })
   expect((await acme.api.get(job)).status).toBe(200)
   const headers = await fixture.credentials({ method: 'GET', path: '/console/jobs' })
-  expect((await app.raw('/console/jobs?utm_source=mail', { headers })).status).toBe(200)
+  expect((await app.raw(`/console/${acme.id}/jobs?utm_source=mail`, { headers })).status).toBe(200)
 })

@@ -43,8 +43,8 @@ export const Button = (
 )
 
 /** A link that looks like a button. */
-export const LinkButton = (link: ButtonStyle & { href: string }) => (
-  <a class={classesOf(link)} href={link.href}>
+export const LinkButton = (link: ButtonStyle & { href: string; isDownload?: boolean }) => (
+  <a class={classesOf(link)} href={link.href} download={link.isDownload}>
     {link.children}
   </a>
 )

@@ -5,6 +5,9 @@ import type { Theme } from './model.ts'
 /** htmx settings. console.css styles the loading indicator. */
 const HTMX_CONFIG = JSON.stringify({ includeIndicatorCSS: false })
 
+/** Links replace the body without loading the page again. console.js leaves out forms that change something. */
+const BOOST = { 'hx-boost:inherited': 'swap:outerSync, transition:true' }
+
 /** HTML document of a console page. Nothing is inline: the content security policy forbids it. */
 export function ConsoleDocument(page: {
   base: string
@@ -30,7 +33,9 @@ export function ConsoleDocument(page: {
         {!page.isPlain && <script src={assetHref(page.base, 'htmx.js')} defer />}
         <script src={assetHref(page.base, 'console.js')} defer />
       </head>
-      <body class={page.style}>{page.children}</body>
+      <body class={page.style} {...(!page.isPlain && BOOST)}>
+        {page.children}
+      </body>
     </html>
   )
 }

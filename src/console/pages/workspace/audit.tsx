@@ -87,8 +87,12 @@ export const auditLog = page({
           aside={
             !errors && (
               <>
-                <LinkButton href={file('csv')}>Export CSV</LinkButton>
-                <LinkButton href={file('ndjson')}>Export NDJSON</LinkButton>
+                <LinkButton href={file('csv')} isDownload>
+                  Export CSV
+                </LinkButton>
+                <LinkButton href={file('ndjson')} isDownload>
+                  Export NDJSON
+                </LinkButton>
               </>
             )
           }
