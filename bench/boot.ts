@@ -3,8 +3,7 @@ import type { Bench } from './support/bench.ts'
 import { cpuMs } from './support/cpu.ts'
 import { compare } from './support/figure.ts'
 import { createInstallation, serveCommand } from './support/installation.ts'
-import type { Sample } from './support/rounds.ts'
-import { alternate } from './support/rounds.ts'
+import { alternate, type Sample } from './support/rounds.ts'
 import { fromRoot, type Server, startFloor, startServer } from './support/server.ts'
 
 const BINARY = fromRoot('dist', 'gatehouse')

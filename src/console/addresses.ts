@@ -1,4 +1,4 @@
-import { type Query, url } from '../../views/console/url.ts'
+import { type Query, url } from '../../views/ui/url.ts'
 import { preferenceIn } from '../http/cookies.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/engines.ts'
 import { notFound } from '../platform/errors.ts'

@@ -1,4 +1,4 @@
-import { ErrorPage } from '../../views/console/pages/error.tsx'
+import { ErrorPage } from '../../views/layout/error-page.tsx'
 import { type Failure, statusOf } from '../http/errors.ts'
 import { type Layout, themeOf } from './layout.ts'
 

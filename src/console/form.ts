@@ -1,5 +1,5 @@
-import type { FormError } from '../../views/console/form/error-summary.tsx'
-import { rawText } from '../../views/console/form/values.ts'
+import { rawText } from '../../views/ui/form/field.tsx'
+import type { FormError } from '../../views/ui/here.tsx'
 import type { Fields } from '../http/body.ts'
 import { AppError, type ErrorKind, type FieldError } from '../platform/errors.ts'
 

@@ -1,6 +1,5 @@
 import { createBuckets } from '../platform/buckets.ts'
-import type { Charge } from '../platform/caller.ts'
-import { type KeyCaller, type KeyHolder, keyActor } from '../platform/caller.ts'
+import { type Charge, type KeyCaller, type KeyHolder, keyActor } from '../platform/caller.ts'
 import type { Clock } from '../platform/clock.ts'
 import { rateLimited } from '../platform/errors.ts'
 import type { Metering } from '../platform/metering/index.ts'

@@ -175,7 +175,7 @@ on('submit', '#palette > form', (event) => {
   first.click()
 })
 
-/* Keeps times current while a page is open; mirrors views/console/time.tsx. */
+/* Keeps times current while a page is open; mirrors views/ui/time.tsx. */
 const UNITS = [
   [86_400, 'd'],
   [3600, 'h'],

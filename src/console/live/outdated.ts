@@ -1,6 +1,5 @@
-import { OUTDATED_SLOT, OutdatedNotice } from '../../../views/console/layout/outdated.tsx'
-import { STREAM_END } from '../../../views/console/pages/live-source.tsx'
 import { fragmentText } from '../../../views/html.ts'
+import { OUTDATED_SLOT, OutdatedNotice, STREAM_END } from '../../../views/layout/live.tsx'
 import { partial } from './changes.ts'
 import type { Stream } from './stream.ts'
 

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { rawText } from '../../../views/console/form/values.ts'
+import { rawText } from '../../../views/ui/form/field.tsx'
 import type { GateOperators } from '../../engines/gate/operators/index.ts'
 import type { Fields } from '../../http/body.ts'
 import { createCookie } from '../../http/cookies.ts'

@@ -1,4 +1,4 @@
-import { Select } from '../../../views/console/form/select.tsx'
+import { Select } from '../../../views/ui/form/choices.tsx'
 import type { Fields } from '../../http/body.ts'
 import { DAY_MS, HOUR_MS, WEEK_MS } from '../../platform/durations.ts'
 import { invalid } from '../../platform/errors.ts'

@@ -2,8 +2,12 @@ import { afterAll, expect } from 'bun:test'
 import { sha256 } from '../../../src/platform/crypto.ts'
 import { type Answer, bootTestApp, type TestAppOptions } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
-import type { BotMessage, Person, TestBot } from '../../support/bot-api/index.ts'
-import { startBotApi } from '../../support/bot-api/index.ts'
+import {
+  type BotMessage,
+  type Person,
+  startBotApi,
+  type TestBot,
+} from '../../support/bot-api/index.ts'
 import { expectDescribed } from '../../support/described.ts'
 
 export const START = '/v1/passepartout/login/start'

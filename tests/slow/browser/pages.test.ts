@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { renderMail } from '../../../src/platform/mail/template.ts'
-import { navigationOf, PAGES } from '../../../views/console/layout/navigation.ts'
+import { navigationOf, PAGES } from '../../../views/layout/navigation.ts'
 import {
   expectGoodPages,
   launchBrowser,

@@ -1,15 +1,15 @@
-import { AllQuiet, type Event, Events } from '../../../../views/console/events.tsx'
-import { LinkButton } from '../../../../views/console/form/button.tsx'
-import { PAGES } from '../../../../views/console/layout/navigation.ts'
-import { Text } from '../../../../views/console/text.tsx'
-import { Time } from '../../../../views/console/time.tsx'
-import { usageBanner } from '../../../../views/console/usage-banner.ts'
-import { counted, numeral, withoutScheme } from '../../../../views/console/words.ts'
+import { PAGES } from '../../../../views/layout/navigation.ts'
+import { AllQuiet, type Event, Events } from '../../../../views/ui/events.tsx'
+import { LinkButton } from '../../../../views/ui/form/button.tsx'
+import { Text } from '../../../../views/ui/text.tsx'
+import { Time } from '../../../../views/ui/time.tsx'
+import { counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
 import type { FailingEndpoint } from '../../../delivery/store/read-model.ts'
 import type { FailingJob } from '../../../engines/clockwork/store/read-model.ts'
 import type { Bot } from '../../../engines/passepartout/index.ts'
 import type { Nearness } from '../../../platform/metering/index.ts'
 import { type PageContext, usePage } from '../../page.tsx'
+import { usageBanner } from '../../usage-banner.ts'
 
 /** Problems of a tenant, by kind. */
 export interface TenantIssues {

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { CurlBlock } from '../../../../views/console/curl-block.tsx'
-import { LinkButton } from '../../../../views/console/form/button.tsx'
-import { PAGES, type PageKey } from '../../../../views/console/layout/navigation.ts'
-import { Section } from '../../../../views/console/section.tsx'
+import { PAGES, type PageKey } from '../../../../views/layout/navigation.ts'
+import { CurlBlock } from '../../../../views/ui/code.tsx'
+import { LinkButton } from '../../../../views/ui/form/button.tsx'
+import { Section } from '../../../../views/ui/section.tsx'
 import { usePage } from '../../page.tsx'
 import { firstMessage } from '../webhooks/first-message.ts'
 

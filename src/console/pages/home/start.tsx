@@ -1,6 +1,6 @@
-import { ActionButton, LinkButton } from '../../../../views/console/form/button.tsx'
-import { PageHead } from '../../../../views/console/page-head.tsx'
-import { Text } from '../../../../views/console/text.tsx'
+import { ActionButton, LinkButton } from '../../../../views/ui/form/button.tsx'
+import { PageHead } from '../../../../views/ui/section.tsx'
+import { Text } from '../../../../views/ui/text.tsx'
 import { page, usePage } from '../../page.tsx'
 
 /** Page of an operator without a tenant, or whose tenant is created once the email address is verified. */

@@ -1,7 +1,7 @@
-import { Sparkline } from '../../../../views/console/charts/sparkline.tsx'
-import { PAGES } from '../../../../views/console/layout/navigation.ts'
-import { type Tile, Tiles } from '../../../../views/console/tiles.tsx'
-import { numeral } from '../../../../views/console/words.ts'
+import { PAGES } from '../../../../views/layout/navigation.ts'
+import { Sparkline } from '../../../../views/ui/charts/sparkline.tsx'
+import { type Tile, Tiles } from '../../../../views/ui/tiles.tsx'
+import { numeral } from '../../../../views/ui/words.ts'
 import { usePage } from '../../page.tsx'
 import type { DayCount, Today } from './day-counts.ts'
 

@@ -1,6 +1,6 @@
-import { Section } from '../../../../views/console/section.tsx'
-import { duration } from '../../../../views/console/time.tsx'
-import { counted, numeral } from '../../../../views/console/words.ts'
+import { Section } from '../../../../views/ui/section.tsx'
+import { duration } from '../../../../views/ui/time.tsx'
+import { counted, numeral } from '../../../../views/ui/words.ts'
 import type { ExecutionSummary, HourOutcomes } from '../../../engines/clockwork/queries.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../platform/durations.ts'
 

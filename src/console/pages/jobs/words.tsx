@@ -1,5 +1,5 @@
-import { Time, utcMinute } from '../../../../views/console/time.tsx'
-import type { Tone } from '../../../../views/console/tone.ts'
+import type { Tone } from '../../../../views/ui/status.tsx'
+import { Time, utcMinute } from '../../../../views/ui/time.tsx'
 import type { DelayedJob, Execution } from '../../../engines/clockwork/model.ts'
 import type { ExecutionSummary } from '../../../engines/clockwork/queries.ts'
 import { DAY_MS } from '../../../platform/durations.ts'

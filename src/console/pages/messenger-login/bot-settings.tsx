@@ -1,7 +1,7 @@
-import { Button } from '../../../../views/console/form/button.tsx'
-import { Radios } from '../../../../views/console/form/choices.tsx'
-import { PageForm } from '../../../../views/console/form/form.tsx'
-import { Section } from '../../../../views/console/section.tsx'
+import { Button } from '../../../../views/ui/form/button.tsx'
+import { Radios } from '../../../../views/ui/form/choices.tsx'
+import { PageForm } from '../../../../views/ui/form/form.tsx'
+import { Section } from '../../../../views/ui/section.tsx'
 import type { Bot } from '../../../engines/passepartout/index.ts'
 import type { Environment } from '../../../platform/engines.ts'
 

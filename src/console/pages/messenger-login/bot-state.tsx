@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { LongText } from '../../../../views/console/text.tsx'
-import type { Tone } from '../../../../views/console/tone.ts'
+import type { Tone } from '../../../../views/ui/status.tsx'
+import { LongText } from '../../../../views/ui/text.tsx'
 import type { Bot } from '../../../engines/passepartout/index.ts'
 import type { Environment } from '../../../platform/engines.ts'
 

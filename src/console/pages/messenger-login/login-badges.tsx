@@ -1,6 +1,6 @@
-import { Tabs } from '../../../../views/console/tabs.tsx'
-import { Text } from '../../../../views/console/text.tsx'
-import type { Tone } from '../../../../views/console/tone.ts'
+import type { Tone } from '../../../../views/ui/status.tsx'
+import { Tabs } from '../../../../views/ui/tabs.tsx'
+import { Text } from '../../../../views/ui/text.tsx'
 import type { LoginRecord, LoginState, PersonRecord } from '../../../engines/passepartout/index.ts'
 import { usePage } from '../../page.tsx'
 

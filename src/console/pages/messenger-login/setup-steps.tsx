@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { Section } from '../../../../views/console/section.tsx'
+import { Section } from '../../../../views/ui/section.tsx'
 import type { Bot } from '../../../engines/passepartout/index.ts'
 import type { Environment } from '../../../platform/engines.ts'
 import { isSetUp } from './bot-state.tsx'

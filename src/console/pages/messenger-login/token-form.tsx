@@ -1,6 +1,6 @@
-import { Button } from '../../../../views/console/form/button.tsx'
-import { Field } from '../../../../views/console/form/field.tsx'
-import { PageForm } from '../../../../views/console/form/form.tsx'
+import { Button } from '../../../../views/ui/form/button.tsx'
+import { Field } from '../../../../views/ui/form/field.tsx'
+import { PageForm } from '../../../../views/ui/form/form.tsx'
 
 /** Form for a bot token, which is never shown again, not even in a rejected form. */
 export const TokenForm = ({ verb, isNew }: { verb: string; isNew?: boolean }) => (

@@ -1,6 +1,6 @@
-import { navigationOf, PAGES } from '../../../../views/console/layout/navigation.ts'
-import { SearchPage, type SearchResult } from '../../../../views/console/layout/palette.tsx'
-import { PageHead } from '../../../../views/console/page-head.tsx'
+import { navigationOf, PAGES } from '../../../../views/layout/navigation.ts'
+import { SearchPage, type SearchResult } from '../../../../views/layout/palette.tsx'
+import { PageHead } from '../../../../views/ui/section.tsx'
 import { type OperatorPageContext, type Page, page, usePage } from '../../page.tsx'
 import { ID, searchTenant } from './tenant.ts'
 

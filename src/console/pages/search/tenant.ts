@@ -1,4 +1,4 @@
-import type { SearchResult } from '../../../../views/console/layout/palette.tsx'
+import type { SearchResult } from '../../../../views/layout/palette.tsx'
 import { ENVIRONMENTS, type Environment } from '../../../platform/engines.ts'
 import { AppError, type ErrorKind } from '../../../platform/errors.ts'
 import type { PageContext } from '../../page.tsx'

@@ -1,5 +1,5 @@
-import { Button, LinkButton } from '../../../../views/console/form/button.tsx'
-import { Form } from '../../../../views/console/form/form.tsx'
+import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
+import { Form } from '../../../../views/ui/form/form.tsx'
 import { page, usePage } from '../../page.tsx'
 import { SetUpStep } from './step.tsx'
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { PlainLayout } from '../../../../views/console/layout/plain-layout.tsx'
+import { PlainLayout } from '../../../../views/layout/plain-layout.tsx'
 import { themeOf } from '../../layout.ts'
 import { usePage } from '../../page.tsx'
 

@@ -1,4 +1,4 @@
-import { StatusBadge } from '../../../../views/console/status-badge.tsx'
+import { StatusBadge } from '../../../../views/ui/status.tsx'
 import type { IdentityDetail } from '../../../engines/gate/identities/model.ts'
 import type { Device } from '../../../platform/device.ts'
 

@@ -1,5 +1,5 @@
-import { Confirm, DangerZone } from '../../../../views/console/confirm.tsx'
-import { ActionButton } from '../../../../views/console/form/button.tsx'
+import { Confirm, DangerZone } from '../../../../views/ui/confirm.tsx'
+import { ActionButton } from '../../../../views/ui/form/button.tsx'
 import { usePage } from '../../page.tsx'
 import type { UserView } from './user-view.ts'
 

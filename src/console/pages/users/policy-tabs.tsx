@@ -1,4 +1,4 @@
-import { Tabs } from '../../../../views/console/tabs.tsx'
+import { Tabs } from '../../../../views/ui/tabs.tsx'
 import { usePage } from '../../page.tsx'
 
 /** Tabs: policies and decisions. */

@@ -1,5 +1,5 @@
-import { ActionButton } from '../../../../views/console/form/button.tsx'
-import { StatusBadge } from '../../../../views/console/status-badge.tsx'
+import { ActionButton } from '../../../../views/ui/form/button.tsx'
+import { StatusBadge } from '../../../../views/ui/status.tsx'
 import { good } from '../../page.tsx'
 
 export const Switched = ({ isOn, issue }: { isOn: boolean; issue?: string | undefined }) => {

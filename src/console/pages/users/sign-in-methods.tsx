@@ -1,5 +1,5 @@
-import { type Column, DataTable } from '../../../../views/console/data-table.tsx'
-import { Section } from '../../../../views/console/section.tsx'
+import { Section } from '../../../../views/ui/section.tsx'
+import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { usePage } from '../../page.tsx'
 import { Switch, Switched } from './sign-in-badges.tsx'
 import type { SignInView } from './sign-in-view.ts'

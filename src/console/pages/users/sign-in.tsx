@@ -1,5 +1,5 @@
-import { ActionButton } from '../../../../views/console/form/button.tsx'
-import { PageHead } from '../../../../views/console/page-head.tsx'
+import { ActionButton } from '../../../../views/ui/form/button.tsx'
+import { PageHead } from '../../../../views/ui/section.tsx'
 import { providerName } from '../../../engines/gate/sign-in/flows/ui/providers.ts'
 import { fail, notFound } from '../../../platform/errors.ts'
 import { good, type PageContext, page, usePage } from '../../page.tsx'

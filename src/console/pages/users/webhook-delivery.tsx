@@ -1,4 +1,4 @@
-import { Id } from '../../../../views/console/id.tsx'
+import { Id } from '../../../../views/ui/id.tsx'
 import type { DeliveryDetail } from '../../../http/delivery-log/model.ts'
 import { notFound } from '../../../platform/errors.ts'
 import { type PageContext, page, usePage } from '../../page.tsx'

@@ -1,14 +1,19 @@
-import { HourBars } from '../../../../views/console/charts/hour-bars.tsx'
-import { type Column, DataTable } from '../../../../views/console/data-table.tsx'
-import { EmptyState } from '../../../../views/console/empty-state.tsx'
-import { LinkButton } from '../../../../views/console/form/button.tsx'
-import { attemptsOf, type HourTally, hourBarsOf, shareOf } from '../../../../views/console/hours.ts'
-import { pagerLinks } from '../../../../views/console/list-position.ts'
-import { PageHead } from '../../../../views/console/page-head.tsx'
-import { StatusBadge } from '../../../../views/console/status-badge.tsx'
-import { FilterChips } from '../../../../views/console/tabs.tsx'
-import { Text } from '../../../../views/console/text.tsx'
-import { counted, withoutScheme } from '../../../../views/console/words.ts'
+import {
+  attemptsOf,
+  HourBars,
+  type HourTally,
+  hourBarsOf,
+  shareOf,
+} from '../../../../views/ui/charts/hour-bars.tsx'
+import { EmptyState } from '../../../../views/ui/empty-state.tsx'
+import { LinkButton } from '../../../../views/ui/form/button.tsx'
+import { pagerLinks } from '../../../../views/ui/pager.tsx'
+import { PageHead } from '../../../../views/ui/section.tsx'
+import { StatusBadge } from '../../../../views/ui/status.tsx'
+import { type Column, DataTable } from '../../../../views/ui/table.tsx'
+import { FilterChips } from '../../../../views/ui/tabs.tsx'
+import { Text } from '../../../../views/ui/text.tsx'
+import { counted, withoutScheme } from '../../../../views/ui/words.ts'
 import { EVENT_TYPES } from '../../../engines/gate/webhooks/events.ts'
 import type { Webhook } from '../../../engines/gate/webhooks/model.ts'
 import type { Delivery } from '../../../http/delivery-log/model.ts'

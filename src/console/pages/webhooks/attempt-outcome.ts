@@ -1,4 +1,4 @@
-import { wordsOf } from '../../../../views/console/exchange.tsx'
+import { wordsOf } from '../../../../views/ui/exchange.tsx'
 import type { Attempt } from '../../../http/delivery-log/model.ts'
 
 /** Outcome of an attempt: response status or error. */

@@ -1,7 +1,12 @@
-import { HourBars } from '../../../../views/console/charts/hour-bars.tsx'
-import { useHere } from '../../../../views/console/here.tsx'
-import { attemptsOf, type HourTally, hourBarsOf, shareOf } from '../../../../views/console/hours.ts'
-import { counted } from '../../../../views/console/words.ts'
+import {
+  attemptsOf,
+  HourBars,
+  type HourTally,
+  hourBarsOf,
+  shareOf,
+} from '../../../../views/ui/charts/hour-bars.tsx'
+import { useHere } from '../../../../views/ui/here.tsx'
+import { counted } from '../../../../views/ui/words.ts'
 
 /** Attempts of the last 24 hours in one line. */
 export const DayAttempts = ({ hours }: { hours: readonly HourTally[] }) => (

@@ -1,5 +1,5 @@
-import { PageHead } from '../../../../views/console/page-head.tsx'
-import { SecretPanel } from '../../../../views/console/secret-panel.tsx'
+import { SecretPanel } from '../../../../views/ui/secret-panel.tsx'
+import { PageHead } from '../../../../views/ui/section.tsx'
 import { Moment } from './state.tsx'
 
 /** Shows the signing secret of a new endpoint or webhook, once. */

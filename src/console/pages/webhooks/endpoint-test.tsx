@@ -1,10 +1,10 @@
-import { Exchange, wordsOf } from '../../../../views/console/exchange.tsx'
-import { Button } from '../../../../views/console/form/button.tsx'
-import { Field } from '../../../../views/console/form/field.tsx'
-import { PageForm } from '../../../../views/console/form/form.tsx'
-import { Section } from '../../../../views/console/section.tsx'
-import { Text } from '../../../../views/console/text.tsx'
-import { duration } from '../../../../views/console/time.tsx'
+import { Exchange, wordsOf } from '../../../../views/ui/exchange.tsx'
+import { Button } from '../../../../views/ui/form/button.tsx'
+import { Field } from '../../../../views/ui/form/field.tsx'
+import { PageForm } from '../../../../views/ui/form/form.tsx'
+import { Section } from '../../../../views/ui/section.tsx'
+import { Text } from '../../../../views/ui/text.tsx'
+import { duration } from '../../../../views/ui/time.tsx'
 import type { TestResult } from '../../../http/delivery-log/model.ts'
 
 /** Result of a test event, which is not stored. */

@@ -1,4 +1,4 @@
-import { numeral } from '../../../../views/console/words.ts'
+import { numeral } from '../../../../views/ui/words.ts'
 import { MAX_COUNTED, type Waiting } from '../../../engines/relay/endpoint-summaries.ts'
 import { Moment } from './state.tsx'
 

@@ -1,14 +1,17 @@
-import { HourBars } from '../../../../views/console/charts/hour-bars.tsx'
-import { Sparkline } from '../../../../views/console/charts/sparkline.tsx'
-import { DataTable } from '../../../../views/console/data-table.tsx'
-import { LinkButton } from '../../../../views/console/form/button.tsx'
-import { attemptsOf, hourBarsOf, shareOf } from '../../../../views/console/hours.ts'
-import { PageHead } from '../../../../views/console/page-head.tsx'
-import { Section } from '../../../../views/console/section.tsx'
-import { Text } from '../../../../views/console/text.tsx'
-import { Tiles } from '../../../../views/console/tiles.tsx'
-import { duration } from '../../../../views/console/time.tsx'
-import { counted, numeral, withoutScheme } from '../../../../views/console/words.ts'
+import {
+  attemptsOf,
+  HourBars,
+  hourBarsOf,
+  shareOf,
+} from '../../../../views/ui/charts/hour-bars.tsx'
+import { Sparkline } from '../../../../views/ui/charts/sparkline.tsx'
+import { LinkButton } from '../../../../views/ui/form/button.tsx'
+import { PageHead, Section } from '../../../../views/ui/section.tsx'
+import { DataTable } from '../../../../views/ui/table.tsx'
+import { Text } from '../../../../views/ui/text.tsx'
+import { Tiles } from '../../../../views/ui/tiles.tsx'
+import { duration } from '../../../../views/ui/time.tsx'
+import { counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
 import type { ReplayRest } from '../../../delivery/store/endpoint-summaries.ts'
 import type { Waiting } from '../../../engines/relay/endpoint-summaries.ts'
 import type { Relay } from '../../../engines/relay/index.ts'

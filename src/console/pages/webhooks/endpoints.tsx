@@ -1,14 +1,18 @@
-import { HourBars } from '../../../../views/console/charts/hour-bars.tsx'
-import { type Column, DataTable } from '../../../../views/console/data-table.tsx'
-import { EmptyState } from '../../../../views/console/empty-state.tsx'
-import { FilterBar } from '../../../../views/console/filter-bar.tsx'
-import { LinkButton } from '../../../../views/console/form/button.tsx'
-import { attemptsOf, hourBarsOf, shareOf } from '../../../../views/console/hours.ts'
-import { type ListPosition, pagerLinks } from '../../../../views/console/list-position.ts'
-import { PageHead } from '../../../../views/console/page-head.tsx'
-import { FilterChips } from '../../../../views/console/tabs.tsx'
-import { shorten, Text } from '../../../../views/console/text.tsx'
-import { capitalized, counted, numeral, withoutScheme } from '../../../../views/console/words.ts'
+import {
+  attemptsOf,
+  HourBars,
+  hourBarsOf,
+  shareOf,
+} from '../../../../views/ui/charts/hour-bars.tsx'
+import { EmptyState } from '../../../../views/ui/empty-state.tsx'
+import { FilterBar } from '../../../../views/ui/filter-bar.tsx'
+import { LinkButton } from '../../../../views/ui/form/button.tsx'
+import { type ListPosition, pagerLinks } from '../../../../views/ui/pager.tsx'
+import { PageHead } from '../../../../views/ui/section.tsx'
+import { type Column, DataTable } from '../../../../views/ui/table.tsx'
+import { FilterChips } from '../../../../views/ui/tabs.tsx'
+import { shorten, Text } from '../../../../views/ui/text.tsx'
+import { capitalized, counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
 import {
   type EndpointStats,
   type HourSum,

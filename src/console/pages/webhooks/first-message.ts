@@ -1,4 +1,4 @@
-import type { CurlRequest } from '../../../../views/console/curl-block.tsx'
+import type { CurlRequest } from '../../../../views/ui/code.tsx'
 
 const KEY = '$RELAY_KEY'
 

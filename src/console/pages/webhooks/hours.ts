@@ -1,5 +1,5 @@
-import { attemptsOf, byHour } from '../../../../views/console/hours.ts'
-import { duration } from '../../../../views/console/time.tsx'
+import { attemptsOf, byHour } from '../../../../views/ui/charts/hour-bars.tsx'
+import { duration } from '../../../../views/ui/time.tsx'
 import type { Stats } from '../../../engines/relay/model/endpoints.ts'
 
 type Hours = Stats['data']

@@ -1,4 +1,4 @@
-import { formattedJson } from '../../../../views/console/formatted-json.ts'
+import { formattedJson } from '../../../../views/ui/json.tsx'
 
 export interface DiffLine {
   kind: 'same' | 'gone' | 'new' | 'left out'

@@ -1,8 +1,8 @@
-import { AutoRefresh } from '../../../../views/console/auto-refresh.tsx'
-import { Meter } from '../../../../views/console/charts/meter.tsx'
-import { LinkButton } from '../../../../views/console/form/button.tsx'
-import { Section } from '../../../../views/console/section.tsx'
-import { counted, numeral } from '../../../../views/console/words.ts'
+import { AutoRefresh } from '../../../../views/layout/live.tsx'
+import { Meter } from '../../../../views/ui/charts/meter.tsx'
+import { LinkButton } from '../../../../views/ui/form/button.tsx'
+import { Section } from '../../../../views/ui/section.tsx'
+import { counted, numeral } from '../../../../views/ui/words.ts'
 import type { ReplayRest } from '../../../delivery/store/endpoint-summaries.ts'
 import { REPLAY_COUNTED } from '../../../engines/relay/endpoint-summaries.ts'
 

@@ -1,4 +1,4 @@
-import { CodeBlock } from '../../../../views/console/code-block.tsx'
+import { CodeBlock } from '../../../../views/ui/code.tsx'
 import { MASK } from '../../../delivery/custom-headers.ts'
 import type { SignedRequest } from '../../../engines/relay/signed-requests.ts'
 

@@ -1,10 +1,10 @@
-import { CurlBlock, type CurlRequest } from '../../../../views/console/curl-block.tsx'
-import { ENGINE_WORDS } from '../../../../views/console/engine-words.ts'
-import { PageHead } from '../../../../views/console/page-head.tsx'
-import { SecretPanel } from '../../../../views/console/secret-panel.tsx'
-import { Time } from '../../../../views/console/time.tsx'
+import { CurlBlock, type CurlRequest } from '../../../../views/ui/code.tsx'
+import { SecretPanel } from '../../../../views/ui/secret-panel.tsx'
+import { PageHead } from '../../../../views/ui/section.tsx'
+import { Time } from '../../../../views/ui/time.tsx'
 import type { Engine, EngineScope } from '../../../platform/engines.ts'
 import type { IssuedKey } from '../../../platform/keys.ts'
+import { ENGINE_WORDS } from '../../engine-words.ts'
 import { usePage } from '../../page.tsx'
 
 /** Shows a new API key once. */

@@ -1,4 +1,4 @@
-import type { Tone } from '../../../../views/console/tone.ts'
+import type { Tone } from '../../../../views/ui/status.tsx'
 import { ENGINE_SCOPES, ENGINES, type Engine } from '../../../platform/engines.ts'
 import type { ApiKey } from '../../../platform/keys.ts'
 

@@ -1,9 +1,8 @@
-import { Radios } from '../../../../views/console/form/choices.tsx'
+import { Radios } from '../../../../views/ui/form/choices.tsx'
 import type { Fields } from '../../../http/body.ts'
 import { fail, invalid } from '../../../platform/errors.ts'
 import { trimmedText } from '../../form.ts'
-import type { Role } from '../../operators/rights.ts'
-import { ROLES } from '../../operators/rights.ts'
+import { ROLES, type Role } from '../../operators/rights.ts'
 import type { MemberRow } from '../../operators/store/memberships.ts'
 
 /** Label and permissions of each role. */

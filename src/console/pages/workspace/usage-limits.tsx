@@ -1,13 +1,19 @@
-import { amountOf, money, percentOf, requestsInWords } from '../../../../views/console/amounts.ts'
-import { Confirm } from '../../../../views/console/confirm.tsx'
-import { type Fact, Facts } from '../../../../views/console/facts.tsx'
-import { Button } from '../../../../views/console/form/button.tsx'
-import { Field } from '../../../../views/console/form/field.tsx'
-import { PageForm } from '../../../../views/console/form/form.tsx'
-import { Section } from '../../../../views/console/section.tsx'
-import { Time } from '../../../../views/console/time.tsx'
-import type { Tone } from '../../../../views/console/tone.ts'
-import { capitalized, listed, numeral } from '../../../../views/console/words.ts'
+import { Confirm } from '../../../../views/ui/confirm.tsx'
+import { Button } from '../../../../views/ui/form/button.tsx'
+import { Field } from '../../../../views/ui/form/field.tsx'
+import { PageForm } from '../../../../views/ui/form/form.tsx'
+import { type Fact, Facts, Section } from '../../../../views/ui/section.tsx'
+import type { Tone } from '../../../../views/ui/status.tsx'
+import { Time } from '../../../../views/ui/time.tsx'
+import {
+  amountOf,
+  capitalized,
+  listed,
+  money,
+  numeral,
+  percentOf,
+  requestsInWords,
+} from '../../../../views/ui/words.ts'
 import { DAY_MS } from '../../../platform/durations.ts'
 import type { Tariff, Usage, UsageOfMonth } from '../../../platform/metering/index.ts'
 import type { Tenant } from '../../../platform/tenants.ts'

@@ -1,25 +1,25 @@
+import { Bars } from '../../../../views/ui/charts/bars.tsx'
+import { EmptyState } from '../../../../views/ui/empty-state.tsx'
+import { LinkButton } from '../../../../views/ui/form/button.tsx'
+import { PageHead, Section } from '../../../../views/ui/section.tsx'
+import type { Tone } from '../../../../views/ui/status.tsx'
+import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import {
+  capitalized,
   inUtc,
   momentOf,
   money,
   monthName,
+  numeral,
   percentOf,
   requestsInWords,
-} from '../../../../views/console/amounts.ts'
-import { Bars } from '../../../../views/console/charts/bars.tsx'
-import { type Column, DataTable } from '../../../../views/console/data-table.tsx'
-import { EmptyState } from '../../../../views/console/empty-state.tsx'
-import { ENGINE_WORDS } from '../../../../views/console/engine-words.ts'
-import { LinkButton } from '../../../../views/console/form/button.tsx'
-import { PageHead } from '../../../../views/console/page-head.tsx'
-import { Section } from '../../../../views/console/section.tsx'
-import type { Tone } from '../../../../views/console/tone.ts'
-import { capitalized, numeral } from '../../../../views/console/words.ts'
+} from '../../../../views/ui/words.ts'
 import { ENGINES, ENVIRONMENTS, type Engine } from '../../../platform/engines.ts'
 import { conflict } from '../../../platform/errors.ts'
 import type { Usage, UsageOfMonth } from '../../../platform/metering/index.ts'
 import { dayOf, monthOf } from '../../../platform/metering/months.ts'
 import { centsIn } from '../../amount.ts'
+import { ENGINE_WORDS } from '../../engine-words.ts'
 import { trimmedText } from '../../form.ts'
 import { good, type PageContext, page, usePage } from '../../page.tsx'
 import { Limits, SpendCap, type UsageView } from './usage-limits.tsx'

@@ -1,6 +1,5 @@
 import type { Caller } from '../../../platform/caller.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import { isoOrNull } from '../../../platform/clock.ts'
+import { type Clock, isoOrNull } from '../../../platform/clock.ts'
 import type { Settings, TenantSettings } from '../settings/index.ts'
 import type { Policies } from '../settings/model.ts'
 import type { Policy } from './policy/parse.ts'
