@@ -1,7 +1,7 @@
 import { rawText } from '../../views/ui/form/field.tsx'
 import type { FormError } from '../../views/ui/here.tsx'
 import type { Fields } from '../http/body.ts'
-import { AppError, type ErrorKind, type FieldError } from '../platform/errors.ts'
+import { AppError, type ErrorKind, type FieldError, invalid } from '../platform/errors.ts'
 
 /** Text of a submitted field, trimmed; empty if the field is missing or not text. */
 export const trimmedText = (fields: Fields, name: string): string =>
@@ -72,4 +72,18 @@ function problemsOf(check: () => unknown): readonly FieldError[] {
     if (!(error instanceof AppError && error.kind === 'invalid')) throw error
     return error.fieldErrors
   }
+}
+
+/** An amount in currency units, with a decimal point or comma and at most two decimals. */
+const AMOUNT = /^(\d{1,13})(?:[.,](\d{1,2}))?$/
+
+/** Parses a spend cap from a form, such as `20` or `20.50`, to cents. */
+export function centsIn(amount: string): number {
+  const [, whole, rest = ''] = AMOUNT.exec(amount) ?? []
+  if (whole === undefined)
+    throw invalid('must be an amount such as 20 or 20.50, without a currency', {
+      field: 'spend_cap_cents',
+      rule: 'format',
+    })
+  return Number(whole) * 100 + Number(rest.padEnd(2, '0'))
 }

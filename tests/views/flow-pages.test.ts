@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { PROVIDERS } from '../../src/config/index.ts'
-import { createFlowPages } from '../../src/console/flow-pages.ts'
+import { createFlowPages } from '../../src/console/engine-pages.ts'
 import type { FlowPage, NoticePage } from '../../src/engines/gate/sign-in/flows/pages.ts'
 import { providerName } from '../../src/engines/gate/sign-in/flows/ui/index.ts'
 import { LANGUAGES, type Node } from '../../src/engines/gate/sign-in/model.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createSandboxPages } from '../../src/console/sandbox-pages.ts'
+import { createSandboxPages } from '../../src/console/engine-pages.ts'
 import { LANGUAGES } from '../../src/engines/passepartout/language.ts'
 import type { SandboxButton, SandboxPage } from '../../src/engines/passepartout/sandbox/pages.ts'
 import { ASSETS } from '../../views/assets.ts'

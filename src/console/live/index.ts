@@ -1,9 +1,10 @@
+import { fragmentText } from '../../../views/html.ts'
+import { OUTDATED_SLOT, OutdatedNotice, STREAM_END } from '../../../views/layout/live.tsx'
 import type { Clock } from '../../platform/clock.ts'
 import { MINUTE_MS } from '../../platform/durations.ts'
 import { unavailable } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
-import { changesTo } from './changes.ts'
-import { sendOutdated } from './outdated.ts'
+import { changesTo, partial } from './changes.ts'
 import { type Render, type State, stateOf } from './part.ts'
 import { createStream, STREAM_HEADERS, type Stream } from './stream.ts'
 import { displacedBy, type Holder } from './stream-limits.ts'
@@ -154,4 +155,10 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
   }
 
   return { open, end, stop, count: () => viewers().length }
+}
+
+/** Shows the notice in an open page and tells the browser not to reconnect. */
+export function sendOutdated(stream: Stream) {
+  stream.send('', partial(OUTDATED_SLOT, 'innerHTML', fragmentText(OutdatedNotice())))
+  stream.sendEvent(STREAM_END)
 }

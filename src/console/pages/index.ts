@@ -1,104 +1,121 @@
-import { type AnyElysia, Elysia } from 'elysia'
-import type { Config, Origins } from '../../config/index.ts'
-import type { Delivery } from '../../delivery/index.ts'
-import type { Clockwork } from '../../engines/clockwork/index.ts'
-import type { Gate } from '../../engines/gate/index.ts'
-import type { Passepartout } from '../../engines/passepartout/index.ts'
-import type { Relay } from '../../engines/relay/index.ts'
-import type { Turns } from '../../http/turns.ts'
-import type { Backups } from '../../platform/backup/index.ts'
-import type { Mail } from '../../platform/mail/index.ts'
-import type { Platform } from '../../platform/platform.ts'
-import { createAddresses } from '../addresses.ts'
-import { createCallers } from '../callers.ts'
-import { createInstanceHealth } from '../instance-health.ts'
-import type { Layout } from '../layout.ts'
-import { createLiveAnswers } from '../live/answers.ts'
-import type { Live } from '../live/index.ts'
-import { createConsoleMiddleware } from '../middleware.ts'
-import type { Device } from '../operators/entry.ts'
-import type { Operators } from '../operators/index.ts'
 import type { Page } from '../page.tsx'
-import { createPages } from '../serve-pages.tsx'
-import { shortAddresses } from '../short-addresses.ts'
 import { accountPage } from './account.tsx'
-import { entryPages } from './entry.ts'
-import { createDayCounts } from './home/day-counts.ts'
-import { homePages } from './home/index.ts'
-import { installationPages } from './installation/index.ts'
-import { jobPages } from './jobs/index.ts'
-import { messengerLoginPages } from './messenger-login/index.ts'
-import { searchPages } from './search/index.tsx'
-import { setUpPages } from './set-up/index.ts'
-import { userPages } from './users/index.ts'
-import { webhookPages } from './webhooks/index.ts'
-import { workspacePages } from './workspace/index.ts'
+import { installationOverviewPage } from './home/installation.tsx'
+import { overviewPage } from './home/overview.tsx'
+import { startPage } from './home/start.tsx'
+import { configurationPage } from './installation/configuration.tsx'
+import { emailPage } from './installation/email.tsx'
+import { healthPage } from './installation/health.tsx'
+import { operatorPage } from './installation/operator.tsx'
+import { operatorList } from './installation/operators.tsx'
+import { outboxPage } from './installation/outbox.tsx'
+import { tenantPage } from './installation/tenant.tsx'
+import { newTenant, tenantList } from './installation/tenants.tsx'
+import { delayedList } from './jobs/delayed.tsx'
+import { delayedJob, newDelayedJob } from './jobs/delayed-job.tsx'
+import { editJob, newJob } from './jobs/form.tsx'
+import { jobPage } from './jobs/job.tsx'
+import { jobList } from './jobs/list.tsx'
+import { botPage } from './messenger-login/bot.tsx'
+import { loginPage } from './messenger-login/login.tsx'
+import { loginList } from './messenger-login/logins.tsx'
+import { messengerUser, messengerUsers } from './messenger-login/users.tsx'
+import { installationSearchPage, tenantSearchPage } from './search/index.tsx'
+import { firstJobPage } from './set-up/first-job.tsx'
+import { firstKeyPage } from './set-up/first-key.tsx'
+import { welcomePage } from './set-up/welcome.tsx'
+import { decisionList, decisionPage } from './users/decisions.tsx'
+import { userList } from './users/list.tsx'
+import { newUser } from './users/new-user.tsx'
+import { policiesPage } from './users/policies.tsx'
+import { providerPage } from './users/provider.tsx'
+import { signInPage } from './users/sign-in.tsx'
+import { userPage } from './users/user.tsx'
+import { webhookPage } from './users/webhook.tsx'
+import { webhookDelivery } from './users/webhook-delivery.tsx'
+import { newWebhook, webhookList } from './users/webhooks.tsx'
+import { deliveryList } from './webhooks/deliveries.tsx'
+import { deliveryPage } from './webhooks/delivery.tsx'
+import { endpointPage } from './webhooks/endpoint.tsx'
+import { editEndpoint, newEndpoint } from './webhooks/endpoint-form.tsx'
+import { endpointList } from './webhooks/endpoints.tsx'
+import { eventTypeList, eventTypePage } from './webhooks/event-types.tsx'
+import { messagePage } from './webhooks/message.tsx'
+import { messageList, newMessage } from './webhooks/messages.tsx'
+import { replayPage } from './webhooks/replay.tsx'
+import { auditLog } from './workspace/audit.tsx'
+import { keyPage } from './workspace/key.tsx'
+import { keyList } from './workspace/keys.tsx'
+import { newKey } from './workspace/new-key.tsx'
+import { settingsPage } from './workspace/settings.tsx'
+import { teamPage } from './workspace/team.tsx'
+import { inviteMember } from './workspace/team-invite.tsx'
+import { memberPage } from './workspace/team-member.tsx'
+import { usagePage } from './workspace/usage.tsx'
 
 /** Every page of an operator who is signed in. */
 export const PAGES: readonly Page[] = [
-  ...homePages,
-  ...searchPages,
-  ...webhookPages,
-  ...messengerLoginPages,
-  ...userPages,
-  ...jobPages,
-  ...workspacePages,
-  ...installationPages,
+  overviewPage,
+  installationOverviewPage,
+  startPage,
+  jobList,
+  newJob,
+  jobPage,
+  editJob,
+  delayedList,
+  newDelayedJob,
+  delayedJob,
+  userList,
+  newUser,
+  userPage,
+  signInPage,
+  providerPage,
+  policiesPage,
+  decisionList,
+  decisionPage,
+  webhookList,
+  newWebhook,
+  webhookPage,
+  webhookDelivery,
+  botPage,
+  loginList,
+  messengerUsers,
+  messengerUser,
+  loginPage,
+  endpointList,
+  newEndpoint,
+  endpointPage,
+  editEndpoint,
+  replayPage,
+  messageList,
+  newMessage,
+  messagePage,
+  deliveryList,
+  deliveryPage,
+  eventTypeList,
+  eventTypePage,
+  keyList,
+  newKey,
+  keyPage,
+  teamPage,
+  inviteMember,
+  memberPage,
+  usagePage,
+  auditLog,
+  settingsPage,
+  tenantList,
+  newTenant,
+  tenantPage,
+  operatorList,
+  operatorPage,
+  healthPage,
+  outboxPage,
+  emailPage,
+  configurationPage,
+  welcomePage,
+  firstKeyPage,
+  firstJobPage,
   accountPage,
-  ...setUpPages,
+  tenantSearchPage,
+  installationSearchPage,
 ]
-
-/** Every page of the console. Its routes are untyped outside: all of them together exceed the compiler's limits. */
-export function consolePages(parts: {
-  platform: Platform
-  delivery: Delivery
-  gate: Gate
-  clockwork: Clockwork
-  passepartout: Passepartout
-  relay: Relay
-  operators: Operators
-  layout: Layout
-  live: Live
-  baseUrl: () => string
-  addressOf: (request: Request) => string | undefined
-  turns: Turns
-  maxBody: number
-  /** The effective configuration. */
-  config: Config
-  /** Source of each setting; undefined if unknown. */
-  origins: Origins | undefined
-  backups: Backups
-  mail: Mail
-}): AnyElysia {
-  const { platform, gate, operators, addressOf } = parts
-  const middleware = createConsoleMiddleware({
-    ...parts,
-    currentOperator: operators.currentOperator,
-  })
-  const common = {
-    ...platform,
-    ...parts,
-    middleware,
-    gateOperators: gate.gateOperators,
-    callerOf: createCallers(platform),
-    liveAnswers: createLiveAnswers({ ...parts, currentOperator: operators.currentOperator }),
-  }
-  const addresses = createAddresses(PAGES)
-  const services = {
-    ...common,
-    instanceHealth: createInstanceHealth(common),
-    dayCounts: createDayCounts(common),
-  }
-
-  const deviceOf = (request: Request): Device => ({
-    ipAddress: addressOf(request) ?? null,
-    userAgent: request.headers.get('user-agent')?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
-  })
-
-  return new Elysia({ name: 'console pages' })
-    .use(entryPages({ ...common, deviceOf }))
-    .use(createPages(services, addresses, PAGES))
-    .use(shortAddresses(services, addresses, PAGES))
-}
-
-const MAX_USER_AGENT_LENGTH = 512

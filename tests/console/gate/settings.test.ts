@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { PROVIDERS } from '../../../src/config/index.ts'
-import { requiredSettings } from '../../../src/console/pages/users/required-settings.ts'
+import { requiredSettings } from '../../../src/console/pages/users/provider.tsx'
 import { testConfig, withClients } from '../../support/config.ts'
 import { useConsole } from '../fixture.ts'
 

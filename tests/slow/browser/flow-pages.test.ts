@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
-import { createFlowPages } from '../../../src/console/flow-pages.ts'
+import { createFlowPages } from '../../../src/console/engine-pages.ts'
 import { ASSETS } from '../../../views/assets.ts'
 import {
   expectGoodPages,

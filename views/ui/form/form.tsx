@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Fields } from '../../../src/http/body.ts'
-import type { FormError } from '../here.tsx'
-import { useHere } from '../here.tsx'
+import { type FormError, useHere } from '../here.tsx'
 import { StatusShape } from '../status.tsx'
 import { FormContext, idOf } from './field.tsx'
 

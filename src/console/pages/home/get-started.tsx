@@ -4,7 +4,7 @@ import { CurlBlock } from '../../../../views/ui/code.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Section } from '../../../../views/ui/section.tsx'
 import { usePage } from '../../page.tsx'
-import { firstMessage } from '../webhooks/first-message.ts'
+import { firstMessage } from '../webhooks/messages.tsx'
 
 /** First steps for a new tenant, in the console and on the command line. */
 export function GetStarted({ hasKey }: { hasKey: boolean }) {

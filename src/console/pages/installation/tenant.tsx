@@ -21,8 +21,13 @@ import { ENGINE_WORDS } from '../../engine-words.ts'
 import { trimmedText } from '../../form.ts'
 import type { MemberRow } from '../../operators/store/memberships.ts'
 import { good, page } from '../../page.tsx'
-import { TENANT_FIELDS, TenantFields, tenantChangeIn } from './tenant-form.tsx'
-import { PLAN_LABELS, STATUS_BADGES } from './tenants.tsx'
+import {
+  PLAN_LABELS,
+  STATUS_BADGES,
+  TENANT_FIELDS,
+  TenantFields,
+  tenantChangeIn,
+} from './tenants.tsx'
 
 /** One tenant, as admins see it: plan, usage and members, but none of its data. */
 export const tenantPage = page({

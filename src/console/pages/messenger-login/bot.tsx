@@ -12,10 +12,15 @@ import type { Environment } from '../../../platform/engines.ts'
 import { fail, invalid, notFound } from '../../../platform/errors.ts'
 import { trimmedText } from '../../form.ts'
 import { good, page, usePage, warn } from '../../page.tsx'
-import { SettingsForm, TRANSPORTS, WHEN_ASKED } from './bot-settings.tsx'
-import { BOT_TITLES, isSetUp, stateOf } from './bot-state.tsx'
-import { SetupSteps } from './setup-steps.tsx'
-import { TokenForm } from './token-form.tsx'
+import {
+  BOT_TITLES,
+  isSetUp,
+  SettingsForm,
+  stateOf,
+  TRANSPORTS,
+  WHEN_ASKED,
+} from './bot-settings.tsx'
+import { SetupSteps, TokenForm } from './setup-steps.tsx'
 
 const MAX_USER_AGENT_LENGTH = 512
 /** Fields of the forms, by API field. */

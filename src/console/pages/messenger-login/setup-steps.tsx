@@ -1,9 +1,11 @@
 import type { ComponentChildren } from 'preact'
+import { Button } from '../../../../views/ui/form/button.tsx'
+import { Field } from '../../../../views/ui/form/field.tsx'
+import { PageForm } from '../../../../views/ui/form/form.tsx'
 import { Section } from '../../../../views/ui/section.tsx'
 import type { Bot } from '../../../engines/passepartout/index.ts'
 import type { Environment } from '../../../platform/engines.ts'
-import { isSetUp } from './bot-state.tsx'
-import { TokenForm } from './token-form.tsx'
+import { isSetUp } from './bot-settings.tsx'
 
 interface SetupStepsProps {
   environment: Environment
@@ -93,3 +95,17 @@ const lastSteps = ({ bot, hasUser }: SetupStepsProps): Step[] => [
     isDone: bot?.enabled === true && hasUser,
   },
 ]
+
+/** Form for a bot token, which is never shown again, not even in a rejected form. */
+export const TokenForm = ({ verb, isNew }: { verb: string; isNew?: boolean }) => (
+  <PageForm action="token" buttons={<Button weight={isNew ? 'primary' : 'plain'}>{verb}</Button>}>
+    <Field
+      name="token"
+      type="password"
+      label="Token"
+      isMono
+      isRequired
+      help="The token from BotFather. It is encrypted and never shown again."
+    />
+  </PageForm>
+)

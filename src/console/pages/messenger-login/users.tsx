@@ -1,14 +1,17 @@
+import { Confirm, DangerZone } from '../../../../views/ui/confirm.tsx'
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
 import { FilterBar } from '../../../../views/ui/filter-bar.tsx'
+import { Id } from '../../../../views/ui/id.tsx'
 import { pagerLinks } from '../../../../views/ui/pager.tsx'
-import { PageHead } from '../../../../views/ui/section.tsx'
+import { Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { relative, Time } from '../../../../views/ui/time.tsx'
 import { counted } from '../../../../views/ui/words.ts'
 import type { PersonRecord } from '../../../engines/passepartout/index.ts'
-import { page, usePage } from '../../page.tsx'
+import { good, page, usePage } from '../../page.tsx'
 import { LoginTabs, nameOf } from './login-badges.tsx'
+import { LOGIN_COLUMNS } from './logins.tsx'
 
 const ON_A_PAGE = 50
 
@@ -100,3 +103,90 @@ const COLUMNS: Column<PersonRecord>[] = [
     cell: ({ created_at: at }) => <Time at={Date.parse(at)} />,
   },
 ]
+
+/** A user who signed in by messenger. */
+export const messengerUser = page({
+  path: '/logins/users/:id',
+  section: 'logins',
+  hasEnvironments: true,
+  right: 'read',
+
+  load({ passepartout: { records }, tenantId, environment, params }) {
+    const owner = { tenantId, environment }
+    const user = records.person(owner, params.id)
+    return { user, logins: records.ofPerson(owner, user.id) }
+  },
+
+  title: ({ user }) => user.first_name,
+  above: (_, { href }) => [{ label: 'Users', href: href('/logins/users') }],
+
+  view({ user, logins }) {
+    const { href, may, actionHref } = usePage()
+    const time = (at: string) => <Time at={Date.parse(at)} />
+    return (
+      <>
+        <PageHead
+          title={<Text text={nameOf(user)} limit={64} />}
+          state={{ sentence: <>Profile last updated {time(user.updated_at)}</> }}
+        />
+        <Section id="about" title="About" isCard>
+          <Facts
+            facts={[
+              ['ID', <Id id={user.id} what="user ID" />],
+              ['Messenger', user.platform === 'sandbox' ? 'Test bot' : 'Telegram'],
+              ['Messenger ID', <Id id={user.platform_user_id} what="messenger ID" />],
+              ['Username', user.username ? <Text text={`@${user.username}`} /> : undefined],
+              ['First name', <Text text={user.first_name} />],
+              ['Last name', user.last_name ? <Text text={user.last_name} /> : undefined],
+              [
+                'Language',
+                user.language_code ? <Text text={user.language_code} limit={16} /> : undefined,
+              ],
+              ['First seen', time(user.created_at)],
+            ]}
+          />
+        </Section>
+        <Section id="logins" title="Sign-ins" note="Latest sign-ins.">
+          <DataTable
+            caption="Sign-ins"
+            columns={LOGIN_COLUMNS}
+            rows={logins}
+            hrefOf={({ id }) => href(`/logins/${id}`)}
+            idOf={({ id }) => id}
+            empty={<p class="hint">No sign-ins stored</p>}
+          />
+        </Section>
+        {may('delete') && (
+          <DangerZone
+            items={[
+              {
+                title: 'Delete user',
+                text: 'Revokes their tokens. If they sign in again, they get a new user ID.',
+                control: (
+                  <Confirm
+                    id="delete"
+                    verb="Delete user"
+                    question="Delete this user?"
+                    consequence="Deletes their data immediately. Your app can't look them up by this ID anymore."
+                    action={actionHref('delete')}
+                  />
+                ),
+              },
+            ]}
+          />
+        )}
+      </>
+    )
+  },
+
+  actions: {
+    delete: {
+      right: 'delete',
+      flash: good('User deleted and tokens revoked.'),
+      async run({ passepartout: { people }, environment, caller, params }) {
+        await people.remove(caller('passepartout', environment), params.id)
+        return { to: '/logins/users' }
+      },
+    },
+  },
+})

@@ -1,7 +1,7 @@
 import { navigationOf, PAGES } from '../../../../views/layout/navigation.ts'
 import { SearchPage, type SearchResult } from '../../../../views/layout/palette.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
-import { type OperatorPageContext, type Page, page, usePage } from '../../page.tsx'
+import { type OperatorPageContext, page, usePage } from '../../page.tsx'
 import { ID, searchTenant } from './tenant.ts'
 
 /** Longest name that exists: an email address. */
@@ -14,7 +14,7 @@ interface Search {
 }
 
 /** Searches a tenant by name or ID. Without a match, links to searches of larger lists. */
-const tenantSearchPage = page({
+export const tenantSearchPage = page({
   path: '/find',
   right: 'read',
   title: 'Search',
@@ -28,7 +28,7 @@ const tenantSearchPage = page({
 })
 
 /** Searches tenants and operators by ID or by prefix. */
-const installationSearchPage = page({
+export const installationSearchPage = page({
   path: '/find',
   right: 'admin',
   title: 'Search',
@@ -36,8 +36,6 @@ const installationSearchPage = page({
     searched(context, 'installation', (query) => tenantsAndOperators(context, query)),
   view: (search) => <Found {...search} />,
 })
-
-export const searchPages: readonly Page[] = [tenantSearchPage, installationSearchPage]
 
 function Found({ query, results }: Search) {
   const { href } = usePage()

@@ -5,9 +5,9 @@ import { Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
 import type { Happening } from '../../../engines/gate/identities/history.ts'
 import type { Actor } from '../../../platform/audit/index.ts'
+import type { UserView } from './badges.tsx'
 import { deviceName, methodNames } from './badges.tsx'
 import { nameOfCredential } from './credentials.tsx'
-import type { UserView } from './user-view.ts'
 
 /** Latest activity of a user, and changes to the user. */
 export const Activity = (page: UserView & { auditHref: string }) => (

@@ -3,14 +3,38 @@ import { ActionButton } from '../../../../views/ui/form/button.tsx'
 import { Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
 import { StatusBadge } from '../../../../views/ui/status.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
-import { PROVIDERS, type ProviderName } from '../../../config/index.ts'
+import { type Config, PROVIDERS, type ProviderName } from '../../../config/index.ts'
 import { providerName } from '../../../engines/gate/sign-in/flows/ui/providers.ts'
 import { providers } from '../../../engines/gate/sign-in/social/providers/index.ts'
 import { fail, notFound } from '../../../platform/errors.ts'
 import { trimmedText } from '../../form.ts'
 import { type PageContext, page, usePage } from '../../page.tsx'
-import { type Required, requiredSettings } from './required-settings.ts'
-import { DISABLED, ENABLED, Switched } from './sign-in-badges.tsx'
+import { DISABLED, ENABLED, Switched } from './badges.tsx'
+
+/** A required setting of a provider. */
+export interface Required {
+  name: string
+  isSet: boolean
+  /** Undefined for secrets. */
+  value?: string | undefined
+}
+
+/** Required settings of a provider, by their names in the configuration file. */
+export function requiredSettings({ gate }: Config, name: ProviderName): Required[] {
+  const { clientId, clientSecret, teamId, keyId, privateKey } = gate.providers[name]
+  const wanted =
+    name === 'apple'
+      ? { client_id: clientId, team_id: teamId, key_id: keyId, private_key: privateKey }
+      : { client_id: clientId, client_secret: clientSecret }
+  return Object.entries(wanted).map(([setting, value]) => ({
+    name: setting,
+    isSet: value !== undefined,
+    ...(setting === 'client_id' && { value }),
+  }))
+}
+
+export const missingOf = (config: Config, name: ProviderName): string[] =>
+  requiredSettings(config, name).flatMap(({ name, isSet }) => (isSet ? [] : [name]))
 
 /** Where to register an app with each provider. */
 const REGISTRATIONS: Record<ProviderName, string> = {

@@ -3,8 +3,24 @@ import { Section } from '../../../../views/ui/section.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { counted } from '../../../../views/ui/words.ts'
 import { usePage } from '../../page.tsx'
-import { Switch, Switched } from './sign-in-badges.tsx'
-import type { ProviderView, SignInView } from './sign-in-view.ts'
+import { Switch, Switched } from './badges.tsx'
+
+export interface ProviderView {
+  id: string
+  name: string
+  isOn: boolean
+  /** Names of missing settings. */
+  missing: readonly string[]
+}
+
+/** What the page of the sign-in methods shows. */
+export interface SignInView {
+  providers: readonly ProviderView[]
+  hasCode: boolean
+  hasMail: boolean
+  hasSecondFactor: boolean
+  returnUrls: readonly string[]
+}
 
 /** Social login providers, configured ones first. */
 export const Providers = ({ providers }: SignInView) => {

@@ -1,14 +1,16 @@
-import { ActionButton } from '../../../../views/ui/form/button.tsx'
-import { PageHead } from '../../../../views/ui/section.tsx'
+import { ActionButton, Button } from '../../../../views/ui/form/button.tsx'
+import { rawText } from '../../../../views/ui/form/field.tsx'
+import { PageForm } from '../../../../views/ui/form/form.tsx'
+import { Textarea } from '../../../../views/ui/form/textarea.tsx'
+import { PageHead, Section } from '../../../../views/ui/section.tsx'
+import { type Column, DataTable } from '../../../../views/ui/table.tsx'
+import { MAX_RETURN_URLS } from '../../../engines/gate/limits.ts'
 import { providerName } from '../../../engines/gate/sign-in/flows/ui/providers.ts'
-import { fail, notFound } from '../../../platform/errors.ts'
+import { AppError, fail, invalid, notFound } from '../../../platform/errors.ts'
 import { good, type PageContext, page, usePage } from '../../page.tsx'
-import { missingOf } from './required-settings.ts'
-import { DISABLED, ENABLED } from './sign-in-badges.tsx'
-import { Methods } from './sign-in-methods.tsx'
-import { Providers } from './sign-in-providers.tsx'
-import { ReturnUrls, saveReturnUrls } from './sign-in-return-urls.tsx'
-import type { SignInView } from './sign-in-view.ts'
+import { DISABLED, ENABLED, Switch, Switched } from './badges.tsx'
+import { missingOf } from './provider.tsx'
+import { Providers, type SignInView } from './sign-in-providers.tsx'
 
 /** Switchable methods besides providers, with their API names. */
 const SWITCHES: ReadonlyMap<string, 'passwordless_enabled' | 'mfa_enabled'> = new Map([
@@ -121,3 +123,138 @@ function sentenceOn(page: SignInView): string {
 
 const listed = (methods: readonly string[]): string =>
   `${methods.slice(0, -1).join(', ')} or ${methods.at(-1)}`
+
+/** Sign-in methods other than social login. */
+export function Methods(view: SignInView) {
+  const { may } = usePage()
+  return (
+    <Section id="methods" title="Methods">
+      <DataTable
+        caption="Methods"
+        rows={methodsOf(view)}
+        columns={may('change') ? [...COLUMNS, SWITCH] : COLUMNS}
+        idOf={({ id }) => id}
+      />
+    </Section>
+  )
+}
+
+interface Method {
+  id: string
+  name: string
+  text: string
+  isOn: boolean
+  /** False for methods that are always enabled. */
+  isSwitched: boolean
+  issue?: string
+}
+
+const methodsOf = ({ hasCode, hasMail, hasSecondFactor }: SignInView): Method[] => [
+  {
+    id: 'password',
+    name: 'Password',
+    text: 'Always enabled, for users who have a password.',
+    isOn: true,
+    isSwitched: false,
+  },
+  {
+    id: 'code',
+    name: 'Email code',
+    text: 'A 6-digit code sent by email, instead of a password.',
+    isOn: hasCode,
+    isSwitched: true,
+    ...(!hasMail && { issue: 'No mail server: set mail.smtp_url' }),
+  },
+  {
+    id: 'second-factor',
+    name: 'Two-factor authentication',
+    text: 'Required for users who set up an authenticator app. If disabled, sign-in never requires it.',
+    isOn: hasSecondFactor,
+    isSwitched: true,
+  },
+]
+
+const COLUMNS: Column<Method>[] = [
+  { label: 'Method', cell: ({ name }) => name },
+  { label: 'Status', narrow: 'corner', cell: (method) => <Switched {...method} /> },
+  {
+    label: 'Description',
+    isWide: true,
+    narrow: 'bare',
+    cell: ({ text, issue }) => (
+      <span class="hint">{issue === undefined ? text : `${text} ${issue}.`}</span>
+    ),
+  },
+]
+
+const SWITCH: Column<Method> = {
+  label: '',
+  align: 'right',
+  narrow: 'bare',
+  cell: ({ id, name, isOn, isSwitched }) =>
+    isSwitched && (
+      <Switch isOn={isOn} name={name} action={usePage().href(`/sign-in/methods/${id}`)} />
+    ),
+}
+
+/** Allowed return URLs after sign-in. */
+export const ReturnUrls = ({ returnUrls }: SignInView) => (
+  <Section
+    id="return-urls"
+    title="Return URLs"
+    note="Users can be sent back to these URLs and to paths below them. If empty, any URL is allowed."
+  >
+    {usePage().may('change') ? (
+      <PageForm
+        action="return-urls"
+        anchor="return-urls"
+        buttons={<Button>Save return URLs</Button>}
+      >
+        <Textarea
+          name="urls"
+          label="One URL per line"
+          isMono
+          rows={Math.min(12, Math.max(4, returnUrls.length + 1))}
+          value={returnUrls.join('\n')}
+          placeholder="https://example.com/welcome"
+        />
+      </PageForm>
+    ) : returnUrls.length === 0 ? (
+      <p class="hint">No return URLs</p>
+    ) : (
+      <ul>
+        {returnUrls.map((one) => (
+          <li>
+            <code>{one}</code>
+          </li>
+        ))}
+      </ul>
+    )}
+  </Section>
+)
+
+/** Saves the return URLs of a form, one per line. Throws `invalid` with the line. */
+export async function saveReturnUrls({ gate, caller, fields }: PageContext): Promise<void> {
+  const text = rawText(fields, 'urls') ?? ''
+  const lines = text.split('\n').map((line) => line.trim())
+  const urls = lines.filter((line) => line !== '')
+  if (urls.length > MAX_RETURN_URLS)
+    throw invalid(`must have at most ${MAX_RETURN_URLS} URLs`, { field: 'urls', rule: 'too_many' })
+  try {
+    await gate.signInMethods.setReturnUrls(caller('gate', 'live'), urls)
+  } catch (error) {
+    throw error instanceof AppError ? withLineNumber(error, lines) : error
+  }
+}
+
+/** The API counts addresses from 0; people count lines, including empty ones. */
+function withLineNumber(
+  { kind, field, rule, problem }: AppError,
+  lines: readonly string[],
+): AppError {
+  const index = Number(field?.split('.')[1])
+  const lineNumbers = lines.flatMap((line, index) => (line === '' ? [] : [index + 1]))
+  const line = lineNumbers[index]
+  const words = line === undefined ? problem : `line ${line} ${problem}`
+  return new AppError(kind, words, { field: 'urls', rule: rule ?? 'format' })
+}

@@ -1,3 +1,4 @@
+import { Confirm, DangerZone } from '../../../../views/ui/confirm.tsx'
 import { ActionButton, LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
 import { JsonView } from '../../../../views/ui/json.tsx'
@@ -11,12 +12,10 @@ import { deviceOf } from '../../../platform/device.ts'
 import { AppError, fail, notFound } from '../../../platform/errors.ts'
 import { good, type PageContext, page, usePage, warn } from '../../page.tsx'
 import { Activity } from './activity.tsx'
+import type { UserSession, UserView } from './badges.tsx'
 import { deviceName, StateBadge, VerifiedBadge } from './badges.tsx'
-import { Credentials } from './credentials.tsx'
-import { UserDangerZone } from './danger-zone.tsx'
+import { Credentials, Sessions } from './credentials.tsx'
 import { Metadata, saveMetadata } from './metadata.tsx'
-import { Sessions } from './sessions.tsx'
-import type { UserSession, UserView } from './user-view.ts'
 
 const MAILED = {
   sent: good('Email sent.'),
@@ -237,3 +236,51 @@ function factsOf(identity: IdentityDetail): Fact[] {
       : []),
   ]
 }
+
+/** Deactivates, activates or deletes a user. */
+export function UserDangerZone({ identity }: Pick<UserView, 'identity'>) {
+  const { may, actionHref } = usePage()
+  const items = [
+    ...(may('change')
+      ? [identity.state === 'active' ? deactivation(actionHref) : activation(actionHref)]
+      : []),
+    ...(may('delete') ? [deletion(actionHref)] : []),
+  ]
+  return items.length === 0 ? null : <DangerZone items={items} />
+}
+
+type ActionHref = (action: string) => string
+
+const deactivation = (actionHref: ActionHref) => ({
+  title: 'Deactivate user',
+  text: "They can't sign in until you activate them again.",
+  control: (
+    <Confirm
+      id="deactivate"
+      verb="Deactivate user"
+      question="Deactivate this user?"
+      consequence="Ends all their sessions and access tokens. Activating the user again does not restore them."
+      action={actionHref('deactivate')}
+    />
+  ),
+})
+
+const activation = (actionHref: ActionHref) => ({
+  title: 'Activate user',
+  text: 'They can sign in again.',
+  control: <ActionButton action={actionHref('activate')}>Activate user</ActionButton>,
+})
+
+const deletion = (actionHref: ActionHref) => ({
+  title: 'Delete user',
+  text: "Deletes all their data except the audit log. This can't be undone.",
+  control: (
+    <Confirm
+      id="delete"
+      verb="Delete user"
+      question="Delete this user?"
+      consequence="The user is deleted immediately. Emails and deliveries about them are removed in the background."
+      action={actionHref('delete')}
+    />
+  ),
+})

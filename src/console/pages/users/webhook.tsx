@@ -20,12 +20,15 @@ import { trimmedText } from '../../form.ts'
 import { good, type PageContext, page, shown, usePage } from '../../page.tsx'
 import { gracePeriodIn } from '../grace-period.tsx'
 import { deliveryColumns } from '../webhooks/deliveries.tsx'
-import { EndpointControls, heldIn, resumed } from '../webhooks/endpoint-controls.tsx'
-import { RotatedSecret } from '../webhooks/endpoint-secret.tsx'
-import { TestAnswer } from '../webhooks/endpoint-test.tsx'
+import {
+  EndpointControls,
+  heldIn,
+  RotatedSecret,
+  resumed,
+  TestAnswer,
+} from '../webhooks/endpoint-controls.tsx'
 import { DELIVERY_TONES, Moment, WORDS } from '../webhooks/state.tsx'
-import { WEBHOOK_FORM, WebhookFields, webhookIn } from './webhook-form.tsx'
-import { WebhookBadge, WebhookDay } from './webhooks.tsx'
+import { WEBHOOK_FORM, WebhookBadge, WebhookDay, WebhookFields, webhookIn } from './webhooks.tsx'
 
 const ON_A_PAGE = 25
 

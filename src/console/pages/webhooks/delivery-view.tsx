@@ -10,14 +10,94 @@ import { Columns, type Fact, Facts, PageHead, Section } from '../../../../views/
 import type { Tone } from '../../../../views/ui/status.tsx'
 import { shorten, Text } from '../../../../views/ui/text.tsx'
 import { duration } from '../../../../views/ui/time.tsx'
-import { capitalized, numeral, withoutScheme } from '../../../../views/ui/words.ts'
+import { capitalized, counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
+import { MASK } from '../../../delivery/custom-headers.ts'
 import type { Attempt, DeliveryDetail } from '../../../http/delivery-log/model.ts'
 import { usePage } from '../../page.tsx'
-import { outcomeOf } from './attempt-outcome.ts'
-import { ChangesSection } from './changes-section.tsx'
-import { sentenceOn } from './delivery-sentence.tsx'
+import { ChangesSection, outcomeOf } from './attempt-changes.tsx'
 import { FailureStory, lastFailureOf } from './failure-story.tsx'
 import { DELIVERY_TONES, Moment, type Receiver } from './state.tsx'
+
+/** Masks signatures, valid for minutes, also in responses, for operators who can't retry. */
+export const maskSignatures = (delivery: DeliveryDetail): DeliveryDetail => ({
+  ...delivery,
+  attempt_log: delivery.attempt_log.map(maskAttempt),
+})
+
+function maskAttempt({ request, response, ...attempt }: Attempt): Attempt {
+  if (!request) return { ...attempt, request, response }
+  const headers = Object.entries(request.headers)
+  const signed = headers.filter(([name]) => isSignature(name)).map(([, value]) => value)
+  const digests = signed.flatMap((value) => value.match(DIGEST) ?? [])
+  const hidden = (text: string): string =>
+    digests.reduce((rest, digest) => rest.replaceAll(digest, MASK), text)
+  return {
+    ...attempt,
+    request: {
+      ...request,
+      headers: Object.fromEntries(
+        headers.map(([name, value]) => [name, isSignature(name) ? MASK : value]),
+      ),
+    },
+    response: response && {
+      ...response,
+      headers: response.headers.map((pair) => pair.map(hidden)),
+      body: hidden(response.body),
+    },
+  }
+}
+
+const isSignature = (name: string): boolean => /-signature$/i.test(name)
+
+/** Digest within a signature header, in base64 or hexadecimal. */
+const DIGEST = /[\w+/]{32,}=*/g
+
+/** State of a delivery in a sentence. */
+export function sentenceOn(delivery: DeliveryDetail) {
+  const { status, attempts, ended_at: ended, next_attempt_at: next } = delivery
+  const last = delivery.attempt_log.at(-1)
+  const lastly = last && `${shorten(outcomeOf(last), 80)} after ${duration(last.duration_ms)}`
+  const tried = counted(attempts, 'attempt')
+  switch (status) {
+    case 'pending':
+      return (
+        <>
+          {attempts === 0 ? 'First' : 'Next'} attempt <Moment at={next} />
+        </>
+      )
+    case 'delivering':
+      return 'Delivering'
+    case 'retrying':
+      return (
+        <>
+          Attempt {attempts} failed{lastly && `: ${lastly}`}. Next attempt <Moment at={next} />
+        </>
+      )
+    case 'held':
+      return delivery.held_reason === 'breaker'
+        ? 'Held until the failing endpoint recovers'
+        : 'Held until the endpoint is resumed'
+    case 'succeeded':
+      return (
+        <>
+          Delivered <Moment at={ended} /> in {tried}
+        </>
+      )
+    case 'failed':
+      return (
+        <>
+          Failed <Moment at={ended} /> after {tried}
+          {lastly && `. Last attempt: ${lastly}`}
+        </>
+      )
+    case 'cancelled':
+      return (
+        <>
+          Cancelled <Moment at={ended} /> after {tried}
+        </>
+      )
+  }
+}
 
 interface DeliveryProps {
   delivery: DeliveryDetail

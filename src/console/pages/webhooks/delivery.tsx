@@ -1,11 +1,12 @@
+import { CodeBlock } from '../../../../views/ui/code.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
+import { MASK } from '../../../delivery/custom-headers.ts'
+import type { SignedRequest } from '../../../engines/relay/signed-requests.ts'
 import type { DeliveryDetail } from '../../../http/delivery-log/model.ts'
 import { page, usePage } from '../../page.tsx'
-import { DELIVERY_FLASHES, DeliveryView } from './delivery-view.tsx'
-import { maskSignatures } from './mask-signatures.ts'
-import { SignedCurl } from './signed-curl.tsx'
+import { DELIVERY_FLASHES, DeliveryView, maskSignatures } from './delivery-view.tsx'
 import { receiverOf } from './state.tsx'
 
 /** One delivery of a message to an endpoint. */
@@ -83,3 +84,31 @@ function factsOf({ message_id: id, event_type: type, endpoint_id: endpoint }: De
     ],
   ] as const
 }
+
+/** A signed request as a curl command, for operators who can retry. */
+export const SignedCurl = ({ request, hint }: { request: SignedRequest; hint: string }) => (
+  <details class="fold" id="curl">
+    <summary>
+      View as curl <span class="hint">{hint}</span>
+    </summary>
+    <div class="stack">
+      {Object.values(request.headers).includes(MASK) && (
+        <p class="hint">Replace {MASK} with your secret values.</p>
+      )}
+      <CodeBlock title="curl" what="command">
+        {commandOf(request)}
+      </CodeBlock>
+    </div>
+  </details>
+)
+
+/** A curl command. With `-g`, because curl expands brackets in addresses. */
+export const commandOf = ({ url, headers, body }: SignedRequest): string =>
+  [
+    `curl -g ${quoted(url)}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    `--data-raw ${quoted(body)}`,
+  ].join(' \\\n  ')
+
+/** Quotes untrusted text for a shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`

@@ -9,7 +9,7 @@ import { withoutScheme } from '../../../../views/ui/words.ts'
 import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
 import type { Fields } from '../../../http/body.ts'
 import { good, page, shown, usePage } from '../../page.tsx'
-import { CreatedSecret } from './endpoint-secret.tsx'
+import { CreatedSecret } from './endpoint-controls.tsx'
 import { changeIn, fieldsOf, newEndpointIn } from './fields.ts'
 
 const FORM = {

@@ -22,17 +22,22 @@ import { SECOND_MS } from '../../../platform/durations.ts'
 import { trimmedText } from '../../form.ts'
 import { page, shown, usePage } from '../../page.tsx'
 import { gracePeriodIn } from '../grace-period.tsx'
+import { averagesOf, p95Of, sumOf } from './day-attempts.tsx'
 import { deliveryColumns } from './deliveries.tsx'
-import { EndpointControls, heldIn, resumed } from './endpoint-controls.tsx'
+import { maskSignatures } from './delivery-view.tsx'
+import {
+  EndpointControls,
+  heldIn,
+  heldWords,
+  RotatedSecret,
+  resumed,
+  TestAnswer,
+  TestForm,
+} from './endpoint-controls.tsx'
 import { EndpointFacts } from './endpoint-facts.tsx'
-import { RotatedSecret } from './endpoint-secret.tsx'
-import { TestAnswer, TestForm } from './endpoint-test.tsx'
-import { heldWords } from './endpoint-waiting.tsx'
 import { FailureStory, lastFailureOf } from './failure-story.tsx'
 import { replayedIn } from './fields.ts'
-import { averagesOf, p95Of, sumOf } from './hours.ts'
-import { maskSignatures } from './mask-signatures.ts'
-import { ReplayProgress } from './replay-progress.tsx'
+import { ReplayProgress } from './replay.tsx'
 import { Clock, ENDPOINT_TONES, Moment, receiverOf, stateOf } from './state.tsx'
 
 const RECENT = 10

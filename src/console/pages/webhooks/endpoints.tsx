@@ -21,10 +21,9 @@ import {
 } from '../../../engines/relay/endpoint-summaries.ts'
 import type { Stats } from '../../../engines/relay/model/endpoints.ts'
 import { page, usePage } from '../../page.tsx'
-import { DayAttempts } from './day-attempts.tsx'
-import { WaitingWords } from './endpoint-waiting.tsx'
-import { firstEndpoint } from './first-message.ts'
-import { p95Of } from './hours.ts'
+import { DayAttempts, p95Of } from './day-attempts.tsx'
+import { WaitingWords } from './endpoint-controls.tsx'
+import { firstEndpoint } from './messages.tsx'
 import {
   Clock,
   countsOf,

@@ -8,7 +8,7 @@ import { duration } from '../../../../views/ui/time.tsx'
 import { bytes, counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
 import type { Attempt, DeliveryDetail } from '../../../http/delivery-log/model.ts'
 import { usePage } from '../../page.tsx'
-import { outcomeOf } from './attempt-outcome.ts'
+import { outcomeOf } from './attempt-changes.tsx'
 import { Moment, type Receiver } from './state.tsx'
 
 interface FailureProps {

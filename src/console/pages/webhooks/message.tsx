@@ -1,15 +1,17 @@
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
 import { BodyView } from '../../../../views/ui/json.tsx'
+import { type ListPosition, pagerLinks } from '../../../../views/ui/pager.tsx'
 import { Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
 import type { Tone } from '../../../../views/ui/status.tsx'
-import { Text } from '../../../../views/ui/text.tsx'
-import { counted, numeral } from '../../../../views/ui/words.ts'
+import { type Column, DataTable } from '../../../../views/ui/table.tsx'
+import { FilterChips } from '../../../../views/ui/tabs.tsx'
+import { LongText, Text } from '../../../../views/ui/text.tsx'
+import { capitalized, counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
 import { STAGES, type Stage } from '../../../delivery/store/fan-out.ts'
-import type { FanOut } from '../../../engines/relay/fan-out.ts'
+import type { FanOut, SentSummary } from '../../../engines/relay/fan-out.ts'
 import { page, usePage } from '../../page.tsx'
-import { type MessageView, SentList, stageWord, UnreachedList } from './fan-out.tsx'
-import { Moment } from './state.tsx'
+import { DeliveryBadge, Moment } from './state.tsx'
 
 /** Deliveries of a message per page. */
 const ENDPOINTS_SHOWN = 50
@@ -111,4 +113,123 @@ function sentenceOn({ counts, unreachedCount }: FanOut): string {
   const rest = STAGES.filter((stage) => stage !== 'delivered' && counts[stage] > 0)
   const ends = rest.map((stage) => `, ${numeral(counts[stage])} ${stageWord(stage)}`).join('')
   return `Delivered to ${numeral(counts.delivered)} of ${counted(all, 'endpoint')}${ends}`
+}
+
+export interface MessageView {
+  fanOut: FanOut
+  /** Filter of the deliveries. */
+  stage: Stage | undefined
+}
+
+/** Filters are shown for more deliveries than this. */
+const FEW = 10
+
+/** Deliveries of a message, problems first. */
+export function SentList({ fanOut, stage }: MessageView) {
+  const { href, position } = usePage()
+  const { counts, sent } = fanOut
+  const all = STAGES.reduce((sum, one) => sum + counts[one], 0)
+  const hrefOf = ({ stage, cursor, trail }: { stage?: Stage | undefined } & ListPosition) =>
+    href(`/messages/${fanOut.message.id}`, { stage, cursor, trail })
+  return (
+    <>
+      {all > FEW && (
+        <FilterChips
+          label="Status"
+          tabs={[
+            { label: 'All', href: hrefOf({}), count: all, isCurrent: stage === undefined },
+            ...STAGES.filter((one) => counts[one] > 0 || one === stage).map((one) => ({
+              label: capitalized(stageWord(one)),
+              href: hrefOf({ stage: one }),
+              count: counts[one],
+              isCurrent: one === stage,
+              ...(one === 'failed' && { tone: 'bad' as const }),
+            })),
+          ]}
+        />
+      )}
+      <DataTable
+        caption="Delivered to"
+        rows={sent.data}
+        idOf={({ id }) => id}
+        hrefOf={({ id }) => href(`/deliveries/${id}`)}
+        columns={COLUMNS}
+        empty={<p class="quietrow">{all === 0 ? 'No deliveries' : 'No matching deliveries'}</p>}
+        pages={pagerLinks(position, sent.next_cursor, (at) => hrefOf({ stage, ...at }))}
+      />
+    </>
+  )
+}
+
+/** Name of a stage for people. */
+export const stageWord = (stage: Stage): string => (stage === 'under way' ? 'in progress' : stage)
+
+/** Columns of deliveries, with links to the delivery and to the endpoint. */
+const COLUMNS: Column<SentSummary>[] = [
+  {
+    label: 'Delivery',
+    isWide: true,
+    cell: ({ url: address }) => (
+      <Text text={address === null ? 'Deleted endpoint' : withoutScheme(address)} />
+    ),
+  },
+  { label: 'Status', narrow: 'corner', cell: ({ status }) => <DeliveryBadge status={status} /> },
+  { label: 'Attempts', align: 'right', cell: ({ attempts }) => numeral(attempts) },
+  {
+    label: 'Next attempt or end',
+    align: 'right',
+    cell: ({ next_attempt_at: next, ended_at: end }) => <Moment at={next ?? end} />,
+  },
+  {
+    label: 'Endpoint',
+    align: 'right',
+    cell: ({ url: address, endpoint_id: id }) =>
+      address === null ? (
+        '–'
+      ) : (
+        <a href={usePage().href(`/endpoints/${id}`)}>
+          View<span class="unseen"> the endpoint {withoutScheme(address)}</span>
+        </a>
+      ),
+  },
+]
+
+/** Endpoints that the message was not sent to, with reasons. Collapsed if there are deliveries. */
+export function UnreachedList({ fanOut, isOpen }: MessageView & { isOpen: boolean }) {
+  const { href } = usePage()
+  const { unreached, unreachedCount, message } = fanOut
+  const next = unreached.next_cursor
+  return (
+    <details class="fold" open={isOpen} id="others">
+      <summary>
+        Not delivered to <span class="hint">{counted(unreachedCount, 'endpoint')}</span>
+      </summary>
+      <DataTable
+        caption="Not delivered to"
+        rows={unreached.data}
+        hrefOf={({ endpoint_id: id }) => href(`/endpoints/${id}`)}
+        columns={[
+          {
+            label: 'Endpoint',
+            isWide: true,
+            cell: ({ url: address, endpoint_id: id }) => (
+              <Text text={withoutScheme(address ?? id)} />
+            ),
+          },
+          {
+            label: 'Reason',
+            isWide: true,
+            cell: ({ reason }) => <LongText text={capitalized(reason)} />,
+          },
+        ]}
+        pages={{
+          extent: `${unreached.data.length} of ${numeral(unreachedCount)}`,
+          olderHref:
+            next === null
+              ? undefined
+              : `${href(`/messages/${message.id}`, { others: next })}#others`,
+        }}
+      />
+    </details>
+  )
 }

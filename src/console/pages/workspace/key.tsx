@@ -9,8 +9,8 @@ import type { FoundKey } from '../../../platform/keys.ts'
 import { ENGINE_WORDS } from '../../engine-words.ts'
 import { good, page, shown, usePage } from '../../page.tsx'
 import { GracePeriod, gracePeriodIn } from '../grace-period.tsx'
-import { IssuedKeyPage } from './issued-key.tsx'
-import { type KeyState, STATE_BADGES, stateOf } from './key-words.ts'
+import { type KeyState, STATE_BADGES, stateOf } from './keys.tsx'
+import { IssuedKeyPage } from './new-key.tsx'
 
 interface KeyView {
   found: FoundKey

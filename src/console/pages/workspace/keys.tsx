@@ -2,16 +2,42 @@ import { EmptyState } from '../../../../views/ui/empty-state.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { type Pages, pagerLinks } from '../../../../views/ui/pager.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
-import { StatusBadge } from '../../../../views/ui/status.tsx'
+import { StatusBadge, type Tone } from '../../../../views/ui/status.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { FilterChips } from '../../../../views/ui/tabs.tsx'
 import { Countdown, Time } from '../../../../views/ui/time.tsx'
 import { createCursor } from '../../../platform/cursor.ts'
-import { ENGINES, type Engine } from '../../../platform/engines.ts'
+import { ENGINE_SCOPES, ENGINES, type Engine } from '../../../platform/engines.ts'
 import type { ApiKey } from '../../../platform/keys.ts'
 import { ENGINE_WORDS } from '../../engine-words.ts'
 import { page, usePage } from '../../page.tsx'
-import { engineIn, STATE_BADGES, scopesLabel, stateOf } from './key-words.ts'
+
+export type KeyState = 'active' | 'ending' | 'ended'
+
+export const stateOf = (
+  { revoked_at: revokedAt, expires_at: expiresAt }: ApiKey,
+  now: number,
+): KeyState => {
+  if (revokedAt !== null || (expiresAt !== null && Date.parse(expiresAt) <= now)) return 'ended'
+  return expiresAt === null ? 'active' : 'ending'
+}
+
+export const STATE_BADGES: Record<KeyState, { tone: Tone; word: string }> = {
+  active: { tone: 'good', word: 'active' },
+  ending: { tone: 'warn', word: 'expiring' },
+  ended: { tone: 'quiet', word: 'inactive' },
+}
+
+/** The scopes of a key, in a word or two. */
+export function scopesLabel({ engine, scopes }: ApiKey): string {
+  const known: readonly string[] = ENGINE_SCOPES[engine]
+  const held = known.filter((scope) => scopes.includes(scope))
+  if (held.length === known.length) return 'All'
+  return held.length === 1 ? (held[0] ?? '') : `${held.length} of ${known.length}`
+}
+
+export const engineIn = (name: string | undefined): Engine | undefined =>
+  ENGINES.find((one) => one === name)
 
 const ROWS = 50
 /** Most keys that one page counts and filters. */

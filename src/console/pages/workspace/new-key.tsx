@@ -1,17 +1,25 @@
+import { CurlBlock, type CurlRequest } from '../../../../views/ui/code.tsx'
 import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Checkboxes, Radios } from '../../../../views/ui/form/choices.tsx'
 import { checkedValues, Field } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
+import { SecretPanel } from '../../../../views/ui/secret-panel.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
+import { Time } from '../../../../views/ui/time.tsx'
 import type { Fields } from '../../../http/body.ts'
-import { ENGINE_SCOPES, ENGINES, ENVIRONMENTS, type Engine } from '../../../platform/engines.ts'
+import {
+  ENGINE_SCOPES,
+  ENGINES,
+  ENVIRONMENTS,
+  type Engine,
+  type EngineScope,
+} from '../../../platform/engines.ts'
 import { invalid } from '../../../platform/errors.ts'
-import type { NewKey } from '../../../platform/keys.ts'
+import type { IssuedKey, NewKey } from '../../../platform/keys.ts'
 import { ENGINE_WORDS } from '../../engine-words.ts'
 import { trimmedText } from '../../form.ts'
 import { page, shown, usePage } from '../../page.tsx'
-import { IssuedKeyPage } from './issued-key.tsx'
-import { engineIn } from './key-words.ts'
+import { engineIn } from './keys.tsx'
 
 /** Descriptions of the scopes. */
 const SCOPE_WORDS: Record<string, string> = {
@@ -147,3 +155,123 @@ function wantedIn(body: Fields): Omit<NewKey, 'tenantId'> {
     throw invalid('must name at least one scope', { field: 'scopes', rule: 'required' })
   return { engine, scopes, ...(engine !== 'clockwork' && environment && { environment }) }
 }
+
+/** Shows a new API key once. */
+export function IssuedKeyPage({
+  issued: key,
+  replaced,
+}: {
+  issued: IssuedKey
+  /** The rotated key, and when it expires. */
+  replaced?: { hint: string; endsAt: number }
+}) {
+  const { href, baseUrl } = usePage()
+  return (
+    <>
+      <PageHead
+        title={replaced ? 'API key rotated' : 'API key created'}
+        state={{
+          tone: 'good',
+          sentence: replaced ? (
+            <>
+              The new key works now. <code>{replaced.hint}</code> expires{' '}
+              <Time at={replaced.endsAt} />.
+            </>
+          ) : (
+            'The key works now.'
+          ),
+        }}
+      />
+      <SecretPanel
+        title={`${ENGINE_WORDS[key.engine].label}, ${key.environment ?? 'live'}`}
+        what="key"
+        secret={key.key}
+        doneHref={href('/keys')}
+        example={requestsOf(key).map(([title, request]) => (
+          <CurlBlock title={title} {...withKey(baseUrl(), key, request)} />
+        ))}
+      />
+    </>
+  )
+}
+
+interface Example {
+  title: string
+  path: string
+  body?: unknown
+}
+
+/** Example requests by scope. The page shows the first read and the first write that the key allows. */
+const EXAMPLES: Record<Engine, { reads: Examples; writes: Examples }> = {
+  gate: {
+    reads: [
+      ['identities:read', { title: 'List users', path: '/v1/gate/identities' }],
+      ['settings:read', { title: 'Get the policies', path: '/v1/gate/settings/policies' }],
+      ['authorize', { title: 'List decisions', path: '/v1/gate/authorize/decisions' }],
+    ],
+    writes: [
+      [
+        'identities:write',
+        {
+          title: 'Create a user',
+          path: '/v1/gate/identities',
+          body: { schema_id: 'user', traits: { email: 'ada@example.com' } },
+        },
+      ],
+    ],
+  },
+  clockwork: {
+    reads: [['clockwork', { title: 'List jobs', path: '/v1/clockwork/jobs' }]],
+    writes: [
+      [
+        'clockwork',
+        {
+          title: 'Create a job',
+          path: '/v1/clockwork/jobs',
+          body: { name: 'hello', schedule: '* * * * *', url: 'https://example.com/hook' },
+        },
+      ],
+    ],
+  },
+  passepartout: {
+    reads: [],
+    writes: [
+      ['passepartout', { title: 'Start a login', path: '/v1/passepartout/login/start', body: {} }],
+    ],
+  },
+  relay: {
+    reads: [
+      ['relay:read', { title: 'List messages', path: '/v1/relay/messages' }],
+      ['relay:endpoints', { title: 'List endpoints', path: '/v1/relay/endpoints' }],
+    ],
+    writes: [
+      [
+        'relay:send',
+        {
+          title: 'Send a message',
+          path: '/v1/relay/messages',
+          body: { event_type: 'order.paid', payload: { order: 42 } },
+        },
+      ],
+    ],
+  },
+}
+
+type Examples = readonly (readonly [EngineScope, Example])[]
+
+function requestsOf({ engine, scopes }: IssuedKey): [string, Example][] {
+  const { reads, writes } = EXAMPLES[engine]
+  return [reads, writes].flatMap((examples) => {
+    const [, example] = examples.find(([scope]) => scopes.includes(scope)) ?? []
+    return example ? [[example.title, example]] : []
+  })
+}
+
+const withKey = (apiUrl: string, { key }: IssuedKey, { path, body }: Example): CurlRequest => ({
+  url: `${apiUrl}${path}`,
+  headers: {
+    Authorization: `Bearer ${key}`,
+    ...(body !== undefined && { 'Content-Type': 'application/json' }),
+  },
+  body,
+})

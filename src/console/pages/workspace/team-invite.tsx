@@ -8,7 +8,7 @@ import { Time } from '../../../../views/ui/time.tsx'
 import { trimmedText } from '../../form.ts'
 import type { Invitation } from '../../operators/invitations.ts'
 import { page, shown, usePage } from '../../page.tsx'
-import { RoleField, roleIn } from './team-words.tsx'
+import { RoleField, roleIn } from './team.tsx'
 
 /** The form to invite a member. */
 export const inviteMember = page({

@@ -9,8 +9,7 @@ import { fail, notFound } from '../../../platform/errors.ts'
 import { trimmedText } from '../../form.ts'
 import type { MemberRow } from '../../operators/store/memberships.ts'
 import { good, type PageContext, page, usePage } from '../../page.tsx'
-import { LEFT } from './team.tsx'
-import { LEAVING, nameOf, REMOVING, ROLE_WORDS, RoleField, roleIn } from './team-words.tsx'
+import { LEAVING, LEFT, nameOf, REMOVING, ROLE_WORDS, RoleField, roleIn } from './team.tsx'
 
 /** One member of a team: role and removal. */
 export const memberPage = page({

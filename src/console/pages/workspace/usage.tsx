@@ -18,9 +18,8 @@ import { ENGINES, ENVIRONMENTS, type Engine } from '../../../platform/engines.ts
 import { conflict } from '../../../platform/errors.ts'
 import type { Usage, UsageOfMonth } from '../../../platform/metering/index.ts'
 import { dayOf, monthOf } from '../../../platform/metering/months.ts'
-import { centsIn } from '../../amount.ts'
 import { ENGINE_WORDS } from '../../engine-words.ts'
-import { trimmedText } from '../../form.ts'
+import { centsIn, trimmedText } from '../../form.ts'
 import { good, type PageContext, page, usePage } from '../../page.tsx'
 import { Limits, SpendCap, type UsageView } from './usage-limits.tsx'
 

@@ -1,0 +1,80 @@
+import { type AnyElysia, Elysia } from 'elysia'
+import type { Config, Origins } from '../config/index.ts'
+import type { Delivery } from '../delivery/index.ts'
+import type { Clockwork } from '../engines/clockwork/index.ts'
+import type { Gate } from '../engines/gate/index.ts'
+import type { Passepartout } from '../engines/passepartout/index.ts'
+import type { Relay } from '../engines/relay/index.ts'
+import type { Turns } from '../http/turns.ts'
+import type { Backups } from '../platform/backup/index.ts'
+import type { Mail } from '../platform/mail/index.ts'
+import type { Platform } from '../platform/platform.ts'
+import { createAddresses } from './addresses.ts'
+import { createCallers } from './callers.ts'
+import { createInstanceHealth } from './instance-health.ts'
+import type { Layout } from './layout.ts'
+import { createLiveAnswers } from './live/answers.ts'
+import type { Live } from './live/index.ts'
+import { createConsoleMiddleware } from './middleware.ts'
+import type { Device } from './operators/entry.ts'
+import type { Operators } from './operators/index.ts'
+import { entryPages } from './pages/entry.ts'
+import { createDayCounts } from './pages/home/day-counts.ts'
+import { PAGES } from './pages/index.ts'
+import { createPages } from './serve-pages.tsx'
+import { shortAddresses } from './short-addresses.ts'
+
+/** Every page of the console. Its routes are untyped outside: all of them together exceed the compiler's limits. */
+export function consolePages(parts: {
+  platform: Platform
+  delivery: Delivery
+  gate: Gate
+  clockwork: Clockwork
+  passepartout: Passepartout
+  relay: Relay
+  operators: Operators
+  layout: Layout
+  live: Live
+  baseUrl: () => string
+  addressOf: (request: Request) => string | undefined
+  turns: Turns
+  maxBody: number
+  /** The effective configuration. */
+  config: Config
+  /** Source of each setting; undefined if unknown. */
+  origins: Origins | undefined
+  backups: Backups
+  mail: Mail
+}): AnyElysia {
+  const { platform, gate, operators, addressOf } = parts
+  const middleware = createConsoleMiddleware({
+    ...parts,
+    currentOperator: operators.currentOperator,
+  })
+  const common = {
+    ...platform,
+    ...parts,
+    middleware,
+    gateOperators: gate.gateOperators,
+    callerOf: createCallers(platform),
+    liveAnswers: createLiveAnswers({ ...parts, currentOperator: operators.currentOperator }),
+  }
+  const addresses = createAddresses(PAGES)
+  const services = {
+    ...common,
+    instanceHealth: createInstanceHealth(common),
+    dayCounts: createDayCounts(common),
+  }
+
+  const deviceOf = (request: Request): Device => ({
+    ipAddress: addressOf(request) ?? null,
+    userAgent: request.headers.get('user-agent')?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
+  })
+
+  return new Elysia({ name: 'console pages' })
+    .use(entryPages({ ...common, deviceOf }))
+    .use(createPages(services, addresses, PAGES))
+    .use(shortAddresses(services, addresses, PAGES))
+}
+
+const MAX_USER_AGENT_LENGTH = 512
