@@ -90,6 +90,15 @@ test('Only the stores of an engine write SQL', () => {
   expect(shown(withSql)).toEqual([])
 })
 
+test('The console reads by queries and models, and imports no stores', () => {
+  const stores = imports.filter(
+    ({ from, to }) =>
+      /^src\/console\/(?!operators\/)/.test(from) &&
+      /^src\/(delivery|engines|platform)\/.*\bstore\b/.test(to),
+  )
+  expect(shown(stores)).toEqual([])
+})
+
 const OUTSIDE = /Date\.now\(\)|new Date\(\)|Math\.random\(|(?<![.\w])fetch\(|process\.env/
 test.each([
   ['the world outside', /^src\/(platform|db|cli|config|main\.ts)/, OUTSIDE],

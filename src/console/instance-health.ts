@@ -3,8 +3,8 @@ import { dirname } from 'node:path'
 import type { Config } from '../config/index.ts'
 import type { Db } from '../db/open.ts'
 import { logOf } from '../db/read-only.ts'
-import { createQueueStore } from '../delivery/store/queue.ts'
-import { createRunStore } from '../engines/clockwork/store/runs.ts'
+import type { Delivery } from '../delivery/index.ts'
+import type { Clockwork } from '../engines/clockwork/index.ts'
 import type { BackupRow, Backups } from '../platform/backup/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../platform/durations.ts'
@@ -80,11 +80,11 @@ export function createInstanceHealth(parts: {
   instances: Pick<Instances, 'alive'>
   backups: Pick<Backups, 'latest' | 'list'>
   mail: Pick<Mail, 'hasServer' | 'outbox'>
+  clockwork: Pick<Clockwork, 'queries'>
+  delivery: Pick<Delivery, 'queries'>
   config: Pick<Config, 'backup' | 'mail'>
 }) {
-  const { db, clock, instances, backups, mail, config } = parts
-  const runs = createRunStore(db)
-  const deliveries = createQueueStore(db)
+  const { db, clock, instances, backups, mail, clockwork, delivery, config } = parts
   const startedAt = clock.now()
   const { smtpUrl } = config.mail
 
@@ -110,11 +110,14 @@ export function createInstanceHealth(parts: {
     return { ...state, issues: issuesIn(state) }
   }
 
-  const queues = (now: number): QueueHealth[] => [
-    queue('runs', runs, now),
-    queue('deliveries', deliveries.first, now),
-    queue('repeated deliveries', deliveries.again, now),
-  ]
+  function queues(now: number): QueueHealth[] {
+    const { first, again } = delivery.queries.backlog(now)
+    return [
+      { name: 'runs', ...clockwork.queries.backlog(now) },
+      { name: 'deliveries', ...first },
+      { name: 'repeated deliveries', ...again },
+    ]
+  }
 
   return { read }
 }
@@ -153,12 +156,6 @@ function backupIssues(state: {
   if (!enabled) return [{ what: 'backups off' }]
   return now - (lastAt ?? startedAt) < longest ? [] : [{ what: 'no backup', lastAt }]
 }
-
-const queue = (
-  name: QueueHealth['name'],
-  table: { readyCount(): number; lagMs(now: number): number },
-  now: number,
-): QueueHealth => ({ name, readyCount: table.readyCount(), lagMs: table.lagMs(now) })
 
 /** Host and port, without the credentials in the URL. */
 function addressOf(smtpUrl: string): string {

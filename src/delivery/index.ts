@@ -11,6 +11,7 @@ import { createMessageOutcomes } from './message-outcomes.ts'
 import { createDeliveryMetrics } from './metrics.ts'
 import { createPolicyOf, type Policies } from './policy.ts'
 import { createPublish } from './publish.ts'
+import { createQueries } from './queries.ts'
 import { createDeliveryQueue } from './queue.ts'
 import { createReplay } from './replay.ts'
 import { deliveryRetention } from './retention.ts'
@@ -76,7 +77,7 @@ export function createDelivery(
     deliveries: store.deliveries,
     attempts: store.attempts,
     hours: store.hours,
-    readModel: store.readModel,
+    queries: createQueries(store),
     endpointSummaries: store.endpointSummaries,
     fanOut: store.fanOut,
     ...createPublish({ store, endpointCache, circuitBreaker, wake, policyOf }),

@@ -8,7 +8,7 @@ const PAGE = '/bots'
 
 const fixture = await usePassepartout()
 const { app, botApi } = fixture
-const { bots, records } = app.passepartout
+const { bots, queries } = app.passepartout
 
 /** A tenant and its owner, without bots unless given. */
 async function newTenant(tenant?: { id: string }) {
@@ -149,7 +149,7 @@ test('The setup of a bot is guided up to a test login', async () => {
   await testing.sees('2 of 3 done')
   const { location } = await testing.send('try')
   const [, id = '', link = ''] = /\/logins\/([\w-]+)\?link=([\w-]{43})$/.exec(location ?? '') ?? []
-  const login = records.get({ tenantId, environment: 'test' }, id)
+  const login = queries.get({ tenantId, environment: 'test' }, id)
   expect(login).toMatchObject({ state: 'pending', client_label: 'Test login' })
   const body = new URLSearchParams({ choice: login.match_code ?? '', person: 'ada' })
   await app.raw(`/sandbox/passepartout/${link}`, { method: 'POST', body })

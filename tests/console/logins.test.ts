@@ -5,7 +5,7 @@ import { MINUTE, useConsole } from './fixture.ts'
 const PAGE = '/logins'
 
 const app = await useConsole()
-const { bots, records } = app.passepartout
+const { bots, queries } = app.passepartout
 
 async function withBot() {
   const { id: tenantId, owner } = await app.newTenant()
@@ -18,7 +18,7 @@ async function withBot() {
     const { pathname, searchParams } = new URL(location ?? '', 'http://localhost')
     const id = pathname.split('/').at(-1) ?? ''
     const link = searchParams.get('link') ?? ''
-    const record = () => records.get({ tenantId, environment: 'test' }, id)
+    const record = () => queries.get({ tenantId, environment: 'test' }, id)
     /** What the user selects in the chat. */
     const answer = (choice = record().match_code ?? '') =>
       app.raw(`/sandbox/passepartout/${link}`, {
@@ -70,8 +70,8 @@ test('A login that was not approved says why, and is counted by outcome and hour
   await denied.answer('deny')
   await wrong.answer(wrong.record().match_code === '10' ? '11' : '10')
   await opened.answer('start')
-  const newest = () => records.lastDay(test).hours.at(-1)
-  expect(records.lastDay(test)).toMatchObject({ hours: { length: 24 }, isCut: false })
+  const newest = () => queries.lastDay(test).hours.at(-1)
+  expect(queries.lastDay(test)).toMatchObject({ hours: { length: 24 }, isCut: false })
   expect(newest()).toEqual({ approved: 1, refused: 2, expired: 0, waiting: 2 })
   const list = await pages.sees(PAGE, 'Approved, 24 h, by hour: 1 in total')
   list.says('5 sign-ins in the last 24 hours: 1 approved, 2 denied, 0 expired')
@@ -89,7 +89,7 @@ test('A login that was not approved says why, and is counted by outcome and hour
   expect((await owner.open(PAGE)).rows).toEqual([])
   app.clock.jump(MINUTE)
   expect(newest()).toMatchObject({ expired: 2, waiting: 0 })
-  const { hours } = records.lastDay({ ...test, environment: 'live' })
+  const { hours } = queries.lastDay({ ...test, environment: 'live' })
   expect(hours.every(({ approved }) => approved === 0)).toBe(true)
 })
 

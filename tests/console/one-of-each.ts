@@ -95,11 +95,11 @@ export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) 
 
 async function addMessengerLogin(app: Console, { id: tenantId, owner, clientOf }: Tenant) {
   const test = { tenantId, environment: 'test' } as const
-  const { records, bots } = app.passepartout
+  const { queries, bots } = app.passepartout
   await bots.enable(SETUP, test)
   const api = await clientOf('passepartout', 'test')
   const { body } = await api.post('/v1/passepartout/login/start', {})
-  const latest = () => records.list(test, { limit: 1 }).data[0]
+  const latest = () => queries.list(test, { limit: 1 }).data[0]
   await app.raw(new URL(body.deep_link).pathname, {
     method: 'POST',
     body: new URLSearchParams({ choice: latest()?.match_code ?? 'approve', person: 'ada' }),

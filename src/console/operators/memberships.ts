@@ -9,6 +9,7 @@ import type { OperatorStore } from './store/index.ts'
 import type { MemberRow, MembershipRow } from './store/memberships.ts'
 import { createWithdrawal } from './withdrawal.ts'
 
+export type { MemberRow, MembershipRow }
 export type Memberships = ReturnType<typeof createMemberships>
 
 /** Memberships in tenants. The last owner of a tenant can't leave or change role. */

@@ -13,8 +13,8 @@ import type { OperatorSignInMethods } from '../../engines/gate/operators/sign-in
 import type { Session } from '../../engines/gate/sessions/model.ts'
 import { deviceOf } from '../../platform/device.ts'
 import { trimmedText } from '../form.ts'
+import type { MembershipRow } from '../operators/memberships.ts'
 import { createSessionCookie } from '../operators/session-cookie.ts'
-import type { MembershipRow } from '../operators/store/memberships.ts'
 import { good, page, usePage } from '../page.tsx'
 
 /** Account page after an unverified account was secured. */

@@ -66,14 +66,5 @@ export function createClockwork(
   /** Checks parts of a request for a form, which shows all errors together. */
   const checkCall = (call: Partial<JobRequest>) => checkRequest(outbound, call)
 
-  return {
-    jobs,
-    delayed,
-    preview,
-    checkCall,
-    queries: createQueries(store),
-    readModel: store.readModel,
-    loop,
-    routes,
-  }
+  return { jobs, delayed, preview, checkCall, queries: createQueries(store), loop, routes }
 }

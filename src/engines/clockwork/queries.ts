@@ -13,6 +13,7 @@ import type {
   DelayedPosition,
 } from './store/job-summaries.ts'
 
+export type { ComingRun, FailingJob, JobTally, LatestRun } from './store/read-model.ts'
 export type {
   CronJobSummary,
   DelayedFilter,
@@ -29,8 +30,13 @@ const LATEST: DelayedPosition = { runAt: END, seq: END }
 
 /** Queries for pages about jobs. Each has a limit, so its cost does not grow with the data. */
 export const createQueries = (store: Store) => {
-  const { jobSummaries, attemptSummaries, hours } = store
+  const { jobSummaries, attemptSummaries, hours, runs } = store
   return {
+    ...store.readModel,
+
+    /** Runs that are due, and how late the oldest is. */
+    backlog: (now: number) => ({ readyCount: runs.readyCount(), lagMs: runs.lagMs(now) }),
+
     /** Newest first. */
     jobs: (tenantId: string, { before = END, limit }: Scan): CronJobSummary[] =>
       jobSummaries.jobs(tenantId, before, limit),

@@ -7,7 +7,6 @@ import type { Platform } from '../../platform/platform.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import { createBots } from './bots.ts'
 import { createConversation } from './conversation.ts'
-import { createLoginRecords } from './login-records.ts'
 import { createLoginStart } from './login-start.ts'
 import { createLoginStatus } from './login-status.ts'
 import { createLoginMetrics } from './metrics.ts'
@@ -15,6 +14,7 @@ import { createPeople } from './people.ts'
 import { type Bot, presentBot } from './present-bot.ts'
 import { createPromptQueue } from './prompts/queue.ts'
 import { createPromptWording } from './prompts/wording.ts'
+import { createQueries } from './queries.ts'
 import { addPassepartoutResources } from './resources.ts'
 import { passepartoutRetention } from './retention.ts'
 import { createRoutes } from './routes/index.ts'
@@ -61,7 +61,7 @@ export {
   type LoginRecord,
   type LoginState,
   type PersonRecord,
-} from './login-records.ts'
+} from './queries.ts'
 export type { Bot }
 export type Passepartout = ReturnType<typeof createPassepartout>
 
@@ -156,15 +156,12 @@ export function createPassepartout(
     await Promise.all([telegram.receivers.stop(), loop.stop(graceMs)])
   }
 
-  const records = createLoginRecords({ clock, store, linkTo })
-
   return {
     routes,
     bots,
     loginStart,
     people,
-    records,
-    readModel: store.readModel,
+    queries: createQueries({ clock, store, linkTo }),
     start,
     stop,
     idle: loop.idle,

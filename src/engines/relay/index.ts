@@ -4,12 +4,12 @@ import type { Access } from '../../http/access.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { createCatalog } from './catalog.ts'
 import { createDeliveries } from './deliveries.ts'
-import { createEndpointStats } from './endpoint-summaries.ts'
 import { createRelayEndpoints } from './endpoints.ts'
 import { createEventTypes } from './event-types.ts'
 import { createFanOuts } from './fan-out.ts'
 import { createMessages } from './messages.ts'
 import { createRelayMetrics } from './metrics.ts'
+import { createQueries } from './queries.ts'
 import { addRelayResources } from './resources.ts'
 import { relayRetention } from './retention.ts'
 import { createRoutes } from './routes/index.ts'
@@ -52,7 +52,7 @@ export function createRelay(
     deliveries,
     eventTypes,
     routes,
-    endpointSummaries: createEndpointStats({ delivery, clock }),
+    queries: createQueries({ delivery, clock }),
     fanOutOf: createFanOuts({ delivery }),
     signedRequestOf: createSignedRequests({ delivery, clock, brandName: config.brand.name }),
   }

@@ -148,7 +148,7 @@ test('Backups are made one at a time, with progress and result; no password is s
   const backups = createBackups({ ...platform, settings: backup, makeArchive })
   const smtpUrl = 'smtps://mailer:topsecret@smtp.example.com'
   const config = { backup, mail: { ...settings, smtpUrl } }
-  const instanceHealth = createInstanceHealth({ ...platform, backups, mail, config })
+  const instanceHealth = createInstanceHealth({ ...app, ...platform, backups, mail, config })
   const { open, press } = pageWith(healthPage, { backups, instanceHealth })
   const during = await press(HEALTH, 'Back up now')
   during.says('In progress', 'hx-trigger="every 2s"').omits('Back up now')

@@ -4,7 +4,7 @@ import { advanceWaiting, at, DELAYED, type Fixture, JOBS, jobsOf, useClockwork }
 
 const { app, fresh } = await useClockwork()
 const { clock, db } = app
-const { queries, readModel } = app.clockwork
+const { queries } = app.clockwork
 
 /** What ended in each of the last hours, as "succeeded-failed", the oldest first. */
 const hoursOf = ({ acme }: Pick<Fixture, 'acme'>, count: number, tenantId = acme.id): string[] =>
@@ -62,14 +62,14 @@ test('Every query is about one tenant', async () => {
 
   const [{ id }] = await fixture.executionsOf(job)
   const names = (rows: { name: string }[]) => rows.map(({ name }) => name)
-  expect(names(readModel.coming(acme.id, clock.now(), 10))).toEqual(['mine', 'later'])
-  expect(names(readModel.coming(other.id, clock.now(), 10))).toEqual(['theirs', 'theirs'])
-  expect(readModel.coming(acme.id, clock.now(), 1)).toMatchObject([{ kind: 'cron', id: job.id }])
-  expect(names(readModel.failing(acme.id))).toEqual(['mine'])
-  expect(names(readModel.latest(acme.id, 10))).toEqual(['mine'])
-  expect(names(readModel.latest(other.id, 10))).toEqual(['theirs'])
+  expect(names(queries.coming(acme.id, clock.now(), 10))).toEqual(['mine', 'later'])
+  expect(names(queries.coming(other.id, clock.now(), 10))).toEqual(['theirs', 'theirs'])
+  expect(queries.coming(acme.id, clock.now(), 1)).toMatchObject([{ kind: 'cron', id: job.id }])
+  expect(names(queries.failing(acme.id))).toEqual(['mine'])
+  expect(names(queries.latest(acme.id, 10))).toEqual(['mine'])
+  expect(names(queries.latest(other.id, 10))).toEqual(['theirs'])
   for (const tenant of [acme, other])
-    expect(readModel.tally(tenant.id)).toEqual({ active: 1, paused: 0 })
+    expect(queries.tally(tenant.id)).toEqual({ active: 1, paused: 0 })
   expect(queries.attempt(acme.id, job.id, id)).toMatchObject({ id })
   expect(queries.attempts(acme.id, job.id)).toMatchObject([{ id }])
   expect(queries.open(acme.id, job.id)).toMatchObject([{ attempt: 2, state: 'waiting' }])

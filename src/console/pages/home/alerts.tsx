@@ -4,8 +4,8 @@ import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
 import { counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
-import type { FailingEndpoint } from '../../../delivery/store/read-model.ts'
-import type { FailingJob } from '../../../engines/clockwork/store/read-model.ts'
+import type { FailingEndpoint } from '../../../delivery/queries.ts'
+import type { FailingJob } from '../../../engines/clockwork/queries.ts'
 import type { Bot } from '../../../engines/passepartout/index.ts'
 import type { Nearness } from '../../../platform/metering/index.ts'
 import { type PageContext, usePage } from '../../page.tsx'
@@ -28,9 +28,9 @@ export function issuesOf(context: PageContext): TenantIssues {
   const isLive = environment === 'live'
   const nearness = metering.nearnessOf(tenantId)
   return {
-    endpoints: delivery.readModel.failing({ tenantId, name: `relay.${environment}` }),
-    webhooks: isLive ? delivery.readModel.failing({ tenantId, name: 'gate.live' }) : [],
-    jobs: isLive ? clockwork.readModel.failing(tenantId) : [],
+    endpoints: delivery.queries.failing({ tenantId, name: `relay.${environment}` }),
+    webhooks: isLive ? delivery.queries.failing({ tenantId, name: 'gate.live' }) : [],
+    jobs: isLive ? clockwork.queries.failing(tenantId) : [],
     bots: passepartout.bots
       .list(tenantId)
       .filter((bot) => bot.environment === environment && needsAttention(bot)),

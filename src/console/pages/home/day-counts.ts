@@ -1,5 +1,5 @@
 import type { Delivery } from '../../../delivery/index.ts'
-import { MAX_COUNTED } from '../../../delivery/store/read-model.ts'
+import { MAX_COUNTED } from '../../../delivery/queries.ts'
 import type { Clockwork } from '../../../engines/clockwork/index.ts'
 import type { HourOutcomes } from '../../../engines/clockwork/queries.ts'
 import type { Passepartout } from '../../../engines/passepartout/index.ts'
@@ -43,9 +43,9 @@ type Counting = (from: number, until: number) => number
  */
 export function createDayCounts(parts: {
   clock: Clock
-  delivery: Pick<Delivery, 'readModel' | 'messages'>
+  delivery: Pick<Delivery, 'queries' | 'messages'>
   clockwork: Pick<Clockwork, 'queries'>
-  passepartout: Pick<Passepartout, 'readModel'>
+  passepartout: Pick<Passepartout, 'queries'>
 }) {
   const { clock, delivery, clockwork, passepartout } = parts
   const remembered = new Map<string, number>()
@@ -62,8 +62,8 @@ export function createDayCounts(parts: {
 
   const messageAt = (at: number) => cached(`message ${at}`, at, () => delivery.messages.seqAt(at))
   const deliveryAt = (at: number) =>
-    cached(`delivery ${at}`, at, () => delivery.readModel.deliverySeqAt(messageAt(at)))
-  const loginAt = (at: number) => cached(`login ${at}`, at, () => passepartout.readModel.seqAt(at))
+    cached(`delivery ${at}`, at, () => delivery.queries.deliverySeqAt(messageAt(at)))
+  const loginAt = (at: number) => cached(`login ${at}`, at, () => passepartout.queries.seqAt(at))
 
   function of(tenantId: string, environment: Environment): Today {
     const isLive = environment === 'live'
@@ -74,7 +74,7 @@ export function createDayCounts(parts: {
     return {
       signIns: isLive
         ? dayOf(`sign-ins ${tenantId}`, (from, until) =>
-            delivery.readModel.countOfType(gate, 'identity.login', {
+            delivery.queries.countOfType(gate, 'identity.login', {
               after: messageAt(from),
               upTo: messageAt(until),
             }),
@@ -82,13 +82,10 @@ export function createDayCounts(parts: {
         : undefined,
       runs: isLive ? runsOf(tenantId) : undefined,
       logins: dayOf(`logins ${whose}`, (from, until) =>
-        passepartout.readModel.countOfApproved(owner, {
-          after: loginAt(from),
-          upTo: loginAt(until),
-        }),
+        passepartout.queries.countOfApproved(owner, { after: loginAt(from), upTo: loginAt(until) }),
       ),
       deliveries: dayOf(`deliveries ${whose}`, (from, until) =>
-        delivery.readModel.countOfDeliveries(relay, {
+        delivery.queries.countOfDeliveries(relay, {
           after: deliveryAt(from),
           upTo: deliveryAt(until),
         }),

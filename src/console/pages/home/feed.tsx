@@ -4,7 +4,7 @@ import { StatusShape, type Tone } from '../../../../views/ui/status.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { duration, Time } from '../../../../views/ui/time.tsx'
 import { withoutScheme } from '../../../../views/ui/words.ts'
-import type { LatestRun } from '../../../engines/clockwork/store/read-model.ts'
+import type { LatestRun } from '../../../engines/clockwork/queries.ts'
 import type { LoginRecord } from '../../../engines/passepartout/index.ts'
 import type { Delivery } from '../../../http/delivery-log/model.ts'
 import { type PageContext, usePage } from '../../page.tsx'
@@ -35,7 +35,7 @@ export const latestActivity = (context: PageContext): Activity[] =>
     .slice(0, SHOWN)
 
 const people = ({ delivery, tenantId }: PageContext): Activity[] =>
-  delivery.readModel
+  delivery.queries
     .newest({ tenantId, name: 'gate.live' }, OF_A_KIND)
     .map(({ id, type, payload, acceptedAt: at }) => {
       const { identity_id: identityId, payload: identity } = JSON.parse(payload).data
@@ -44,12 +44,12 @@ const people = ({ delivery, tenantId }: PageContext): Activity[] =>
     })
 
 const runs = ({ clockwork, tenantId }: PageContext): Activity[] =>
-  clockwork.readModel
+  clockwork.queries
     .latest(tenantId, OF_A_KIND)
     .map((run) => ({ key: `run-${run.id}`, kind: 'run', at: run.startedAt, run }))
 
 const logins = ({ passepartout, tenantId, environment }: PageContext): Activity[] =>
-  passepartout.records
+  passepartout.queries
     .list({ tenantId, environment }, { limit: OF_A_KIND })
     .data.map((login) => ({
       key: `login-${login.id}`,
@@ -63,7 +63,7 @@ function deliveries(context: PageContext): Activity[] {
   const latest = relay.deliveries.list(caller('relay', environment), { limit: OF_A_KIND }).data
   if (latest.length === 0) return []
   const addresses = new Map(
-    delivery.readModel
+    delivery.queries
       .addresses({ tenantId, name: `relay.${environment}` })
       .map(({ id, url: address }) => [id, address]),
   )

@@ -4,7 +4,7 @@ import { Columns, PageHead, Section } from '../../../../views/ui/section.tsx'
 import type { Tone } from '../../../../views/ui/status.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { counted, listed } from '../../../../views/ui/words.ts'
-import type { JobTally } from '../../../engines/clockwork/store/read-model.ts'
+import type { JobTally } from '../../../engines/clockwork/queries.ts'
 import { type LivePart, type PageContext, page, usePage } from '../../page.tsx'
 import { Alerts, failingIn, issuesOf, type TenantIssues } from './alerts.tsx'
 import type { Today } from './day-counts.ts'
@@ -75,9 +75,9 @@ function countsOf(context: PageContext) {
   return {
     issues: issuesOf(context),
     today: dayCounts.of(tenantId, environment),
-    jobs: environment === 'live' ? clockwork.readModel.tally(tenantId) : undefined,
+    jobs: environment === 'live' ? clockwork.queries.tally(tenantId) : undefined,
     hasKey: keys.hasLive(tenantId),
-    hasEndpoint: delivery.readModel.addresses(stream).length > 0,
+    hasEndpoint: delivery.queries.addresses(stream).length > 0,
   }
 }
 

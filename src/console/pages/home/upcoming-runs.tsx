@@ -4,8 +4,8 @@ import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { shorten } from '../../../../views/ui/text.tsx'
 import { capitalized } from '../../../../views/ui/words.ts'
 import type { Clockwork } from '../../../engines/clockwork/index.ts'
+import type { ComingRun } from '../../../engines/clockwork/queries.ts'
 import { describeSchedule, scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
-import type { ComingRun } from '../../../engines/clockwork/store/read-model.ts'
 import { MINUTE_MS } from '../../../platform/durations.ts'
 import { usePage } from '../../page.tsx'
 
@@ -22,11 +22,11 @@ const MAX_SPAN_MS = 1440 * MINUTE_MS
 
 /** The jobs of a tenant that run next, each listed once. */
 export const upcomingRuns = (
-  { readModel }: Pick<Clockwork, 'readModel'>,
+  { queries }: Pick<Clockwork, 'queries'>,
   tenantId: string,
   now: number,
 ): UpcomingRun[] =>
-  readModel
+  queries
     .coming(tenantId, now, SHOWN)
     .toSorted((one, other) => one.at - other.at)
     .slice(0, SHOWN)

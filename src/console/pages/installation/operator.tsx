@@ -12,7 +12,7 @@ import { Time } from '../../../../views/ui/time.tsx'
 import { capitalized, counted } from '../../../../views/ui/words.ts'
 import type { Operator } from '../../../engines/gate/operators/list.ts'
 import { trimmedText } from '../../form.ts'
-import type { MembershipRow } from '../../operators/store/memberships.ts'
+import type { MembershipRow } from '../../operators/memberships.ts'
 import { good, page, shown } from '../../page.tsx'
 import { OPERATOR_BADGES, type OperatorRow } from './operators.tsx'
 

@@ -7,7 +7,7 @@ import { Time } from '../../../../views/ui/time.tsx'
 import { counted, countedTo } from '../../../../views/ui/words.ts'
 import type { Operator } from '../../../engines/gate/operators/list.ts'
 import { createCursor } from '../../../platform/cursor.ts'
-import type { MembershipRow } from '../../operators/store/memberships.ts'
+import type { MembershipRow } from '../../operators/memberships.ts'
 import { type OperatorPageContext, page } from '../../page.tsx'
 import { NoMatches, SearchedList, searchIn } from './searched-list.tsx'
 

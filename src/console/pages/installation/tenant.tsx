@@ -19,7 +19,7 @@ import type { Usage } from '../../../platform/metering/index.ts'
 import { SUSPEND_REASONS, type SuspendReason, type Tenant } from '../../../platform/tenants.ts'
 import { ENGINE_WORDS } from '../../engine-words.ts'
 import { trimmedText } from '../../form.ts'
-import type { MemberRow } from '../../operators/store/memberships.ts'
+import type { MemberRow } from '../../operators/memberships.ts'
 import { good, page } from '../../page.tsx'
 import {
   PLAN_LABELS,

@@ -40,8 +40,8 @@ export const botPage = page({
   section: 'bots',
   right: 'read',
 
-  load({ passepartout: { bots, records }, tenantId, environment }): BotView {
-    const approved = records.list({ tenantId, environment }, { state: 'approved', limit: 1 })
+  load({ passepartout: { bots, queries }, tenantId, environment }): BotView {
+    const approved = queries.list({ tenantId, environment }, { state: 'approved', limit: 1 })
     return {
       environment,
       bot: bots.list(tenantId).find((bot) => bot.environment === environment),

@@ -25,13 +25,13 @@ export const loginPage = page({
   right: 'read',
   title: 'Sign-in',
 
-  load({ passepartout: { records }, tenantId, environment, params, query, href }) {
+  load({ passepartout: { queries }, tenantId, environment, params, query, href }) {
     const owner = { tenantId, environment }
-    const login = records.get(owner, params.id)
-    const link = query.link && records.linkOf(owner, login.id, query.link)
+    const login = queries.get(owner, params.id)
+    const link = query.link && queries.linkOf(owner, login.id, query.link)
     return {
       login,
-      user: userOf(records, owner, login),
+      user: userOf(queries, owner, login),
       /** Link of a test login that this operator started. */
       invitation: link ? { link, qrCode: qrCode(link) } : undefined,
       here: href(`/logins/${login.id}`, { link: query.link }),
@@ -88,13 +88,13 @@ export const loginPage = page({
 
 /** User who approved a login; undefined if deleted. */
 function userOf(
-  records: Passepartout['records'],
+  queries: Passepartout['queries'],
   owner: Owner,
   { user_id: id }: LoginRecord,
 ): PersonRecord | undefined {
   if (id === null) return undefined
   try {
-    return records.person(owner, id)
+    return queries.person(owner, id)
   } catch (error) {
     if (error instanceof AppError && error.kind === 'not_found') return undefined
     throw error

@@ -37,13 +37,13 @@ export const loginList = page({
   right: 'read',
   title: 'Logins',
 
-  load({ passepartout: { records }, tenantId, environment, query, position, href }): LoginList {
+  load({ passepartout: { queries }, tenantId, environment, query, position, href }): LoginList {
     const owner = { tenantId, environment }
     const state = LOGIN_STATES.find((one) => one === query.state)
-    const found = records.list(owner, { state, cursor: query.cursor, limit: ON_A_PAGE })
+    const found = queries.list(owner, { state, cursor: query.cursor, limit: ON_A_PAGE })
     return {
       logins: found.data,
-      hours: records.lastDay(owner),
+      hours: queries.lastDay(owner),
       state,
       pages: pagerLinks(position, found.next_cursor, (to) => href('/logins', { state, ...to })),
     }

@@ -23,9 +23,9 @@ export const messengerUsers = page({
   right: 'read',
   title: 'Users',
 
-  load({ passepartout: { records }, tenantId, environment, query, position, href }) {
+  load({ passepartout: { queries }, tenantId, environment, query, position, href }) {
     const { q: search = '', cursor } = query
-    const found = records.people(
+    const found = queries.people(
       { tenantId, environment },
       { ...(search !== '' && { search }), cursor, limit: ON_A_PAGE },
     )
@@ -111,10 +111,10 @@ export const messengerUser = page({
   hasEnvironments: true,
   right: 'read',
 
-  load({ passepartout: { records }, tenantId, environment, params }) {
+  load({ passepartout: { queries }, tenantId, environment, params }) {
     const owner = { tenantId, environment }
-    const user = records.person(owner, params.id)
-    return { user, logins: records.ofPerson(owner, user.id) }
+    const user = queries.person(owner, params.id)
+    return { user, logins: queries.ofPerson(owner, user.id) }
   },
 
   title: ({ user }) => user.first_name,

@@ -41,7 +41,7 @@ const resultsIn = (
 /** One query per kind of object. */
 function byId(context: PageContext, id: string): SearchResult[] {
   const { tenantId, may, keys, clockwork, gate, operators, passepartout, relay, caller } = context
-  const { records } = passepartout
+  const { queries } = passepartout
   const of = (kind: string, path: string, nameOf: () => string | undefined) =>
     results(context, kind, path, named(id, nameOf))
   return [
@@ -65,11 +65,11 @@ function byId(context: PageContext, id: string): SearchResult[] {
       const owner = { tenantId, environment }
       const relayCaller = caller('relay', environment)
       return [
-        ...inEnvironment('Login', '/logins', () => records.get(owner, id).client_label ?? 'Login'),
+        ...inEnvironment('Login', '/logins', () => queries.get(owner, id).client_label ?? 'Login'),
         ...inEnvironment(
           'Messenger user',
           '/logins/users',
-          () => records.person(owner, id).first_name,
+          () => queries.person(owner, id).first_name,
         ),
         ...inEnvironment('Endpoint', '/endpoints', () => relay.endpoints.get(relayCaller, id).url),
         ...inEnvironment(
@@ -145,7 +145,7 @@ function matchingIn(
 ): SearchResult[] {
   const { relay, caller } = context
   const by = caller('relay', environment)
-  const endpoints = relay.endpointSummaries.all(by).filter((one) => matches(one.url))
+  const endpoints = relay.queries.all(by).filter((one) => matches(one.url))
   const type = ifAny(() => relay.eventTypes.get(by, query))
   const types = type ? [{ id: query, name: query }] : []
   return [

@@ -5,8 +5,7 @@ import { Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
 import type { Happening } from '../../../engines/gate/identities/history.ts'
 import type { Actor } from '../../../platform/audit/index.ts'
-import type { UserView } from './badges.tsx'
-import { deviceName, methodNames } from './badges.tsx'
+import { deviceName, methodNames, type UserView } from './badges.tsx'
 import { nameOfCredential } from './credentials.tsx'
 
 /** Latest activity of a user, and changes to the user. */

@@ -10,8 +10,7 @@ import { PROVIDERS } from '../../../config/index.ts'
 import type { IdentityDetail } from '../../../engines/gate/identities/model.ts'
 import { providerName } from '../../../engines/gate/sign-in/flows/ui/providers.ts'
 import { usePage } from '../../page.tsx'
-import type { UserSession, UserView } from './badges.tsx'
-import { deviceName, methodNames } from './badges.tsx'
+import { deviceName, methodNames, type UserSession, type UserView } from './badges.tsx'
 
 type Credential = IdentityDetail['credentials'][string]
 

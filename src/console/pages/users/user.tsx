@@ -12,8 +12,13 @@ import { deviceOf } from '../../../platform/device.ts'
 import { AppError, fail, notFound } from '../../../platform/errors.ts'
 import { good, type PageContext, page, usePage, warn } from '../../page.tsx'
 import { Activity } from './activity.tsx'
-import type { UserSession, UserView } from './badges.tsx'
-import { deviceName, StateBadge, VerifiedBadge } from './badges.tsx'
+import {
+  deviceName,
+  StateBadge,
+  type UserSession,
+  type UserView,
+  VerifiedBadge,
+} from './badges.tsx'
 import { Credentials, Sessions } from './credentials.tsx'
 import { Metadata, saveMetadata } from './metadata.tsx'
 

@@ -49,7 +49,7 @@ export const deliveryList = page({
         href('/deliveries', { status, endpoint: endpointId, ...to }),
       ),
       isFirst: position.cursor === undefined,
-      endpoints: delivery.readModel.addresses({ tenantId, name: `relay.${environment}` }),
+      endpoints: delivery.queries.addresses({ tenantId, name: `relay.${environment}` }),
       status,
       endpointId,
     }

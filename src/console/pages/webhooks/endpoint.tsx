@@ -12,10 +12,10 @@ import { Text } from '../../../../views/ui/text.tsx'
 import { Tiles } from '../../../../views/ui/tiles.tsx'
 import { duration } from '../../../../views/ui/time.tsx'
 import { counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
-import type { ReplayRest } from '../../../delivery/store/endpoint-summaries.ts'
-import type { Waiting } from '../../../engines/relay/endpoint-summaries.ts'
+import type { ReplayRest } from '../../../delivery/queries.ts'
 import type { Relay } from '../../../engines/relay/index.ts'
 import type { Endpoint, Stats } from '../../../engines/relay/model/endpoints.ts'
+import type { Waiting } from '../../../engines/relay/queries.ts'
 import type { Delivery, DeliveryDetail, TestResult } from '../../../http/delivery-log/model.ts'
 import type { Caller } from '../../../platform/caller.ts'
 import { SECOND_MS } from '../../../platform/durations.ts'
@@ -67,21 +67,21 @@ export const endpointPage = page({
 
   load(context): EndpointView {
     const { relay, environment, params, query, result } = context
-    const { endpoints, endpointSummaries, deliveries } = relay
+    const { endpoints, queries, deliveries } = relay
     const caller = context.caller('relay', environment)
     const endpoint = endpoints.get(caller, params.id)
     const replayed = replayedIn(query)
     return {
       endpoint,
-      hours: endpointSummaries.dayOf(endpoint),
-      waiting: endpointSummaries.waitingFor(endpoint),
+      hours: queries.dayOf(endpoint),
+      waiting: queries.waitingFor(endpoint),
       overlapEnd: endpoints.overlapEnd(caller, params.id),
       failed: failureAt(relay, caller, endpoint),
       recent: deliveries.list(caller, { limit: RECENT, endpoint_id: params.id }).data,
       replay:
         replayed === undefined
           ? undefined
-          : { count: replayed, rest: endpointSummaries.replayRest(caller, params.id) },
+          : { count: replayed, rest: queries.replayRest(caller, params.id) },
       test: result as TestResult | undefined,
     }
   },
@@ -214,12 +214,12 @@ export const endpointPage = page({
 
 /** Delivery of the last failed attempt. */
 function failureAt(
-  { endpointSummaries, deliveries }: Relay,
+  { queries, deliveries }: Relay,
   caller: Caller,
   endpoint: Endpoint,
 ): DeliveryDetail | undefined {
   if (endpoint.health.failing_since === null) return undefined
-  const id = endpointSummaries.lastTriedAt(endpoint)
+  const id = queries.lastTriedAt(endpoint)
   if (id === undefined) return undefined
   const found = deliveries.get(caller, id)
   return caller.isReadOnly ? maskSignatures(found) : found

@@ -13,13 +13,13 @@ import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { FilterChips } from '../../../../views/ui/tabs.tsx'
 import { shorten, Text } from '../../../../views/ui/text.tsx'
 import { capitalized, counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
+import type { Stats } from '../../../engines/relay/model/endpoints.ts'
 import {
   type EndpointStats,
   type HourSum,
   hears,
   type Waiting,
-} from '../../../engines/relay/endpoint-summaries.ts'
-import type { Stats } from '../../../engines/relay/model/endpoints.ts'
+} from '../../../engines/relay/queries.ts'
 import { page, usePage } from '../../page.tsx'
 import { DayAttempts, p95Of } from './day-attempts.tsx'
 import { WaitingWords } from './endpoint-controls.tsx'
@@ -66,9 +66,9 @@ export const endpointList = page({
   title: 'Endpoints',
 
   load({ relay, caller, environment, query, position }): EndpointList {
-    const { endpointSummaries, eventTypes } = relay
+    const { queries, eventTypes } = relay
     const by = caller('relay', environment)
-    const all = endpointSummaries.all(by)
+    const all = queries.all(by)
     const state = ENDPOINT_STATES.find((one) => one === query.state)
     const filters = {
       search: query.q ?? '',
@@ -85,13 +85,13 @@ export const endpointList = page({
     const rows = found.slice(from, from + ON_A_PAGE)
     return {
       all,
-      day: endpointSummaries.dayOfAll(by, all.length),
+      day: queries.dayOfAll(by, all.length),
       meant,
       found: found.length,
       rows: rows.map((endpoint) => ({
         endpoint,
-        hours: endpointSummaries.dayOf(endpoint),
-        waiting: hasNoBacklog(endpoint) ? undefined : endpointSummaries.waitingFor(endpoint),
+        hours: queries.dayOf(endpoint),
+        waiting: hasNoBacklog(endpoint) ? undefined : queries.waitingFor(endpoint),
       })),
       next: from + rows.length < found.length ? rows.at(-1)?.id : undefined,
       state,

@@ -7,7 +7,7 @@ import { Address, shorten, Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
 import { fail, notFound } from '../../../platform/errors.ts'
 import { trimmedText } from '../../form.ts'
-import type { MemberRow } from '../../operators/store/memberships.ts'
+import type { MemberRow } from '../../operators/memberships.ts'
 import { good, type PageContext, page, usePage } from '../../page.tsx'
 import { LEAVING, LEFT, nameOf, REMOVING, ROLE_WORDS, RoleField, roleIn } from './team.tsx'
 

@@ -12,8 +12,8 @@ import type { Fields } from '../../../http/body.ts'
 import { fail, invalid } from '../../../platform/errors.ts'
 import { trimmedText } from '../../form.ts'
 import type { Invitation } from '../../operators/invitations.ts'
+import type { MemberRow } from '../../operators/memberships.ts'
 import { ROLES, type Role } from '../../operators/rights.ts'
-import type { MemberRow } from '../../operators/store/memberships.ts'
 import { good, page, usePage } from '../../page.tsx'
 
 /** Label and permissions of each role. */

@@ -48,13 +48,13 @@ export function createHistory(parts: {
   clock: Clock
   audit: Audit
   store: Store
-  delivery: Pick<Delivery, 'messages' | 'readModel'>
+  delivery: Pick<Delivery, 'messages' | 'queries'>
 }) {
   const { clock, audit, store, delivery } = parts
 
   /** The latest entries, newest first. */
   function of({ tenantId }: Caller, identityId: string): Happening[] {
-    const events = delivery.readModel
+    const events = delivery.queries
       .about(tenantId, identityId, MAX)
       .filter(({ type }) => !REPORTED_TYPES.has(type))
     const done = audit.about(tenantId, `identity:${identityId}`, MAX)
@@ -83,7 +83,7 @@ export function createHistory(parts: {
     )
     const hours = bounds.map((after, index) => {
       const upTo = bounds[index + 1] ?? END
-      return delivery.readModel.countOfType(stream, type, { after, upTo, limit: MAX_PER_HOUR })
+      return delivery.queries.countOfType(stream, type, { after, upTo, limit: MAX_PER_HOUR })
     })
     return { hours, isCut: hours.some((count) => count === MAX_PER_HOUR) }
   }

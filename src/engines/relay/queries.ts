@@ -49,7 +49,7 @@ const SUM_KEPT_MS = MINUTE_MS
 const MAX_SUMS = 1000
 
 /** Endpoints as pages list them or monitor one. */
-export function createEndpointStats(parts: { delivery: Delivery; clock: Clock }) {
+export function createQueries(parts: { delivery: Delivery; clock: Clock }) {
   const { delivery, clock } = parts
   const sums = new Map<string, { at: number; hours: HourSum[] }>()
 

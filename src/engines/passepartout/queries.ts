@@ -59,7 +59,7 @@ interface Asked {
 }
 
 /** The console's queries for sign-ins and users. */
-export function createLoginRecords(parts: {
+export function createQueries(parts: {
   clock: Clock
   store: Store
   linkTo: (bot: BotRow, payload: string) => string
@@ -176,7 +176,7 @@ export function createLoginRecords(parts: {
     }
   }
 
-  return { list, get, linkOf, lastDay, ofPerson, people, person }
+  return { list, get, linkOf, lastDay, ofPerson, people, person, ...store.readModel }
 }
 
 const MAX_FOUND = 20
