@@ -1,4 +1,6 @@
 import type { Database } from 'bun:sqlite'
+import { createAddresses } from '../src/console/addresses.ts'
+import { PAGES } from '../src/console/pages/index.ts'
 import type { Bench } from './support/bench.ts'
 import { consoleFiller } from './support/console/fill.ts'
 import {
@@ -69,12 +71,18 @@ async function storeBehind(installation: ConsoleInstallation, rows: number): Pro
 const nextIn = (html: string): string | undefined =>
   /rel="next" href="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&')
 
+const { addressAt } = createAddresses(PAGES)
+
 async function open(
-  { engine, operator }: ConsoleInstallation,
+  { engine, operator, tenants: [tenantId] }: ConsoleInstallation,
   { path, place = 'tenant' }: Pick<View, 'path' | 'place'>,
 ): Promise<string> {
   const headers = { cookie: operator[place].cookie, accept: 'text/html' }
-  const answer = await engine.app.handle(new Request(`http://localhost${path}`, { headers }))
+  const isShort = place === 'tenant' && !path.startsWith(`/console/${tenantId}`)
+  const address = isShort
+    ? addressAt({ area: 'tenant', tenantId, environment: 'live' }, path.replace('/console', ''))
+    : path
+  const answer = await engine.app.handle(new Request(`http://localhost${address}`, { headers }))
   const html = await answer.text()
   if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`)
   return html
