@@ -1,11 +1,11 @@
 import htmxSse from '../node_modules/htmx.org/dist/ext/hx-sse.min.js' with { type: 'text' }
 import htmx from '../node_modules/htmx.org/dist/htmx.min.js' with { type: 'text' }
-import consoleCss from './assets/console.css' with { type: 'text' }
 import consoleJs from './assets/console.js' with { type: 'text' }
 import flows from './assets/flows.css' with { type: 'text' }
 import css from './assets/gatehouse.css' with { type: 'text' }
 import icon from './assets/icon.svg' with { type: 'text' }
 import sandbox from './assets/sandbox.css' with { type: 'text' }
+import { consoleCss } from './styles.ts'
 
 const CSS = 'text/css; charset=utf-8'
 const JAVASCRIPT = 'text/javascript; charset=utf-8'

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { assetHref } from '../assets.ts'
 import type { Theme } from './model.ts'
 
-/** htmx settings. console.css styles the loading indicator. */
+/** htmx settings. console-layout.css styles the loading indicator. */
 const HTMX_CONFIG = JSON.stringify({ includeIndicatorCSS: false })
 
 /** Links replace the body without loading the page again. console.js leaves out forms that change something. */
