@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Locator } from 'playwright-core'
 import { compileBinary, startServer, until } from '../../support/binary.ts'
 import {
+  expectGoodPages,
   type Look,
   launchBrowser,
   NARROW_DARK,
@@ -26,148 +27,167 @@ client_id = "id"
 client_secret = "secret"
 `
 
-test('A newcomer sets everything up without documentation, and a viewer can only look', async () => {
-  await using stack = new AsyncDisposableStack()
-  await compileBinary()
-  const { path: cwd } = stack.use(temporaryFolder())
-  const target = stack.use(startTarget(() => new Response('thanks')))
-  await Bun.write(join(cwd, 'gatehouse.toml'), CONFIGURATION)
-  const server = stack.use(await startServer({ cwd }))
-  const setUpUrl = () => /http:\S+\/setup\/\w+/.exec(server.err())?.[0] ?? ''
-  await until(() => setUpUrl() !== '', server.err)
-  const shell = stack.use(openShell({ cwd, env: {} }))
-  /** Runs the command that the page shows under a title. */
-  const runs = async (title: string) => {
-    const command = ada.page.getByRole('figure').filter({ hasText: title }).locator('code')
-    return await shell.run((await command.first().textContent()) ?? '')
-  }
-  const ada = await newNewcomer(stack)
+test.each([
+  ['with', true],
+  ['without', false],
+])(
+  'A newcomer sets everything up without documentation, %s scripts, and a viewer can only look',
+  async (_, hasScripts) => {
+    await using stack = new AsyncDisposableStack()
+    await compileBinary()
+    const { path: cwd } = stack.use(temporaryFolder())
+    const target = stack.use(startTarget(() => new Response('thanks')))
+    await Bun.write(join(cwd, 'gatehouse.toml'), CONFIGURATION)
+    const server = stack.use(await startServer({ cwd }))
+    const setUpUrl = () => /http:\S+\/setup\/\w+/.exec(server.err())?.[0] ?? ''
+    await until(() => setUpUrl() !== '', server.err)
+    const shell = stack.use(openShell({ cwd, env: {} }))
+    /** Runs the command that the page shows under a title. */
+    const runs = async (title: string) => {
+      const command = ada.page.getByRole('figure').filter({ hasText: title }).locator('code')
+      return await shell.run((await command.first().textContent()) ?? '')
+    }
+    const ada = await newNewcomer(stack, { hasScripts })
 
-  // Sets the installation up.
-  await ada.page.goto(setUpUrl())
-  await ada.reads('Set up Gatehouse')
-  await ada.types({ 'Your name': 'Ada Berg', Email: 'ada@example.com' })
-  await ada.types({ Password: 'correct horse battery', Tenant: 'Paper shop' })
-  await ada.presses('Create account and tenant')
+    // Sets the installation up.
+    await ada.page.goto(setUpUrl())
+    await ada.reads('Set up Gatehouse')
+    await ada.types({ 'Your name': 'Ada Berg', Email: 'ada@example.com' })
+    await ada.types({ Password: 'correct horse battery', Tenant: 'Paper shop' })
+    await ada.presses('Create account and tenant')
 
-  // Takes an API key, whose command creates a job.
-  await ada.reads('Create an API key')
-  await ada.examines('first-key')
-  await ada.presses('Create API key')
-  await ada.reads('Your first job')
-  expect(await runs('Run this in a terminal')).toContain('"next_run_at"')
-  await ada.isTold(/Job Hello created/)
-  await ada.examines('first-job')
-  await ada.keepsTheSecret()
-  await ada.reads('Paper shop')
+    // Takes an API key, whose command creates a job.
+    await ada.reads('Create an API key')
+    await ada.examines('first-key')
+    await ada.presses('Create API key')
+    await ada.reads('Your first job')
+    expect(await runs('Run this in a terminal')).toContain('"next_run_at"')
+    // Without scripts, the page with the secret stays as it is.
+    if (hasScripts) await ada.isTold(/Job Hello created/)
+    await ada.examines('first-job')
+    await ada.keepsTheSecret()
+    await ada.reads('Paper shop')
 
-  // Creates a job and sees it run.
-  await ada.goesTo('Jobs')
-  await ada.follows('Create job')
-  await ada.reads('New job')
-  await ada.types({ Name: 'Nightly report', Schedule: '0 6 * * *', URL: target.url })
-  await ada.presses('Preview schedule')
-  await ada.isTold(/Runs .*06:00/i)
-  await ada.examines('new-job')
-  await ada.presses('Create job')
-  await ada.reads('Nightly report')
-  await ada.presses('Run now')
-  await ada.isToldInTheEnd('thanks')
-  await ada.examines('run')
-  expect(target.requests.map(({ method }) => method)).toContain('POST')
+    // Creates a job and sees it run.
+    await ada.goesTo('Jobs')
+    await ada.follows('Create job')
+    await ada.reads('New job')
+    await ada.types({ Name: 'Nightly report', Schedule: '0 6 * * *', URL: target.url })
+    await ada.presses('Preview schedule')
+    await ada.isTold(/Runs .*06:00/i)
+    await ada.examines('new-job')
+    await ada.presses('Create job')
+    await ada.reads('Nightly report')
+    await ada.presses('Run now')
+    await ada.isToldInTheEnd('thanks')
+    await ada.examines('run')
+    expect(target.requests.map(({ method }) => method)).toContain('POST')
 
-  // Enables social login.
-  await ada.goesTo('Sign-in methods')
-  await ada.presses('Enable Google')
-  await ada.isTold('Users can sign in with a password or Google.')
+    // Enables social login.
+    await ada.goesTo('Sign-in methods')
+    await ada.presses('Enable Google')
+    await ada.isTold('Users can sign in with a password or Google.')
 
-  // Adds an endpoint.
-  await ada.goesTo('Endpoints')
-  await ada.follows('Create endpoint')
-  await ada.types({ URL: target.url, 'Event types': 'order.*' })
-  await ada.presses('Create endpoint')
-  await ada.reads('Endpoint created')
-  await ada.examines('endpoint-secret')
-  await ada.keepsTheSecret()
-  await ada.isTold('Active')
+    // Adds an endpoint.
+    await ada.goesTo('Endpoints')
+    await ada.follows('Create endpoint')
+    await ada.types({ URL: target.url, 'Event types': 'order.*' })
+    await ada.presses('Create endpoint')
+    await ada.reads('Endpoint created')
+    await ada.examines('endpoint-secret')
+    await ada.keepsTheSecret()
+    await ada.isTold('Active')
 
-  // Sends a message with the command of a key and sees it delivered.
-  await ada.goesTo('API keys')
-  await ada.follows('Create key')
-  await ada.chooses('Webhooks')
-  await ada.presses('Create key')
-  await ada.reads('API key created')
-  expect(await runs('Send a message')).toContain('"event_type":"order.paid"')
-  await ada.keepsTheSecret()
-  await ada.goesTo('Messages')
-  await ada.follows('order.paid')
-  await ada.isToldInTheEnd(/^Delivered to 1 of 1/)
-  await ada.goesTo('Deliveries')
-  await ada.follows(/order.paid/)
-  await ada.isTold('thanks')
-  expect(target.requests.at(-1)?.headers.get('webhook-signature')).toStartWith('v1,')
+    // Sends a message with the command of a key and sees it delivered.
+    await ada.goesTo('API keys')
+    await ada.follows('Create key')
+    await ada.chooses('Webhooks')
+    await ada.presses('Create key')
+    await ada.reads('API key created')
+    expect(await runs('Send a message')).toContain('"event_type":"order.paid"')
+    await ada.keepsTheSecret()
+    await ada.goesTo('Messages')
+    await ada.follows('order.paid')
+    await ada.isToldInTheEnd(/^Delivered to 1 of 1/)
+    await ada.goesTo('Deliveries')
+    await ada.follows(/order.paid/)
+    await ada.isTold('thanks')
+    expect(target.requests.at(-1)?.headers.get('webhook-signature')).toStartWith('v1,')
 
-  // Enables the test bot and signs in with it.
-  await ada.goesTo('Bot')
-  await ada.follows('test bot')
-  await ada.presses('Enable bot')
-  await ada.isTold('Bot enabled.')
-  await ada.presses('Start test login')
-  await ada.reads('Test login')
-  await ada.examines('login')
-  const question = ada.page.getByText('The bot asks for this number')
-  const number = (await question.locator('strong').textContent()) ?? ''
-  const opened = ada.page.context().waitForEvent('page')
-  await ada.follows('Open link')
-  const chat = await opened
-  await chat.getByRole('button', { name: number, exact: true }).click()
-  await chat.getByRole('heading', { name: 'Sign-in approved' }).waitFor()
-  await ada.isToldInTheEnd('Approved by Ada Lovelace')
+    // Enables the test bot and signs in with it.
+    await ada.goesTo('Bot')
+    await ada.follows('test bot')
+    await ada.presses('Enable bot')
+    await ada.isTold('Bot enabled.')
+    await ada.presses('Start test login')
+    await ada.reads('Test login')
+    await ada.examines('login')
+    const question = ada.page.getByText('The bot asks for this number')
+    const number = (await question.locator('strong').textContent()) ?? ''
+    const opened = ada.page.context().waitForEvent('page')
+    await ada.follows('Open link')
+    const chat = await opened
+    await chat.getByRole('button', { name: number, exact: true }).click()
+    await chat.getByRole('heading', { name: 'Sign-in approved' }).waitFor()
+    await ada.isToldInTheEnd('Approved by Ada Lovelace')
 
-  // Invites a colleague.
-  await ada.goesTo('Team')
-  await ada.follows('Invite member')
-  await ada.types({ Email: 'ben@example.com' })
-  await ada.chooses('Viewer')
-  await ada.presses('Invite member')
-  await ada.reads(/^Invitation (sent|created)$/)
-  await ada.examines('invited')
-  const invitation = ada.page.getByText('/console/invitation/').first()
-  const ben = await newNewcomer(stack, NARROW_DARK)
-  await ben.page.goto((await invitation.textContent()) ?? '')
-  await ben.reads('Join Paper shop')
-  await ben.examines('invitation')
-  await ben.types({ 'Your name': 'Ben Okafor', Password: 'seven green bicycles' })
-  await ben.presses('Create account and join')
-  await ben.reads('Paper shop')
+    // Invites a colleague.
+    await ada.goesTo('Team')
+    await ada.follows('Invite member')
+    await ada.types({ Email: 'ben@example.com' })
+    await ada.chooses('Viewer')
+    await ada.presses('Invite member')
+    await ada.reads(/^Invitation (sent|created)$/)
+    await ada.examines('invited')
+    const invitation = ada.page.getByText('/console/invitation/').first()
+    const ben = await newNewcomer(stack, { hasScripts, look: NARROW_DARK })
+    await ben.page.goto((await invitation.textContent()) ?? '')
+    await ben.reads('Join Paper shop')
+    await ben.examines('invitation')
+    await ben.types({ 'Your name': 'Ben Okafor', Password: 'seven green bicycles' })
+    await ben.presses('Create account and join')
+    await ben.reads('Paper shop')
 
-  // The colleague can look, but change nothing.
-  const entries = await ben.sidebar.getByRole('link').allInnerTexts()
-  expect(entries).not.toContain('API keys')
-  for (const entry of entries.slice(1)) {
-    await ben.goesTo(entry)
-    const offers = entry === 'Team' ? [expect.stringMatching(/\/team\/leave$/)] : []
-    expect([entry, await ben.offers()]).toEqual([entry, offers])
-  }
-  await ben.goesTo('Jobs')
-  await ben.follows(/^Nightly report/)
-  await ben.isTold('thanks')
-  const { pathname } = new URL(ben.page.url())
-  const refused = await ben.page.request.post(`${server.url}${pathname}/run`)
-  expect(refused.status()).toBe(403)
-  expect([ada.complaints, ben.complaints]).toEqual([[], []])
-  for (const address of [...ada.visited, ...ben.visited])
-    expect(address).toMatch(new RegExp(`^about:blank$|^${server.url}/(setup|console)\\b`))
-}, 180_000)
+    // The colleague can look, but change nothing.
+    const entries = await ben.sidebar.getByRole('link').allInnerTexts()
+    expect(entries).not.toContain('API keys')
+    for (const entry of entries.slice(1)) {
+      await ben.goesTo(entry)
+      const offers = entry === 'Team' ? [expect.stringMatching(/\/team\/leave$/)] : []
+      expect([entry, await ben.offers()]).toEqual([entry, offers])
+    }
+    await ben.goesTo('Jobs')
+    await ben.follows(/^Nightly report/)
+    await ben.isTold('thanks')
+    const { pathname } = new URL(ben.page.url())
+    const refused = await ben.page.request.post(`${server.url}${pathname}/run`)
+    expect(refused.status()).toBe(403)
+    if (!hasScripts) {
+      const browser = await launchBrowser()
+      stack.defer(() => browser.close())
+      const page = await openPage(browser, 'about:blank')
+      await page.context().addCookies(await ada.page.context().cookies())
+      await page.goto(`${server.url}/console`)
+      await expectGoodPages(page, [...ada.examined, ...ben.examined])
+    }
+    expect([ada.complaints, ben.complaints]).toEqual([[], []])
+    for (const address of [...ada.visited, ...ben.visited])
+      expect(address).toMatch(new RegExp(`^about:blank$|^${server.url}/(setup|console)\\b`))
+  },
+  180_000,
+)
 
 /**
  * A person at a browser of their own: as one process, it sends the cookies of its first context with
  * the requests of scripts. Finds everything by its label.
  */
-async function newNewcomer(stack: AsyncDisposableStack, look: Look = WIDE) {
+async function newNewcomer(
+  stack: AsyncDisposableStack,
+  { hasScripts, look = WIDE }: { hasScripts: boolean; look?: Look },
+) {
   const browser = await launchBrowser()
   stack.defer(() => browser.close())
-  const page = await openPage(browser, 'about:blank', look)
+  const page = await openPage(browser, 'about:blank', look, { javaScript: hasScripts })
   page.context().setDefaultTimeout(PATIENCE_MS)
   /** Errors in the console of the browser: refused by the policy, not found, thrown. */
   const complaints: string[] = []
@@ -177,6 +197,9 @@ async function newNewcomer(stack: AsyncDisposableStack, look: Look = WIDE) {
   })
   page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`))
   page.on('framenavigated', (frame) => visited.push(frame.url()))
+
+  /** Pages without scripts, to be examined where axe can run. */
+  const examined: { name: string; html: string }[] = []
 
   const reads = (heading: string | RegExp) =>
     page.getByRole('heading', { level: 1, name: heading }).waitFor()
@@ -227,12 +250,25 @@ async function newNewcomer(stack: AsyncDisposableStack, look: Look = WIDE) {
   async function examines(name: string) {
     await page.waitForLoadState()
     expect([name, await scrollsSideways(page)]).toEqual([name, false])
-    expect([name, await seriousFindings(page)]).toEqual([name, []])
-    await screenshot(page, `newcomer-${name}`)
+    if (hasScripts) expect([name, await seriousFindings(page)]).toEqual([name, []])
+    else examined.push({ name, html: await page.content() })
+    await screenshot(page, `newcomer-${hasScripts ? '' : 'plain-'}${name}`)
   }
 
   return {
-    ...{ page, complaints, visited, sidebar, reads, presses, follows, goesTo, types, offers },
+    ...{
+      page,
+      complaints,
+      visited,
+      examined,
+      sidebar,
+      reads,
+      presses,
+      follows,
+      goesTo,
+      types,
+      offers,
+    },
     ...{ isToldInTheEnd, examines },
     isTold: (text: string | RegExp) => page.getByText(text).first().waitFor(),
     chooses: (option: string) =>
