@@ -56,22 +56,22 @@ const classesOf = ({ isPrimary, isHarmless, isSmall }: Question): string =>
     .filter(Boolean)
     .join(' ')
 
-/** Destructive actions, at the end of a detail page. */
-export const DangerZone = ({
-  items,
-}: {
-  items: readonly { title: string; text: string; control: ComponentChildren }[]
-}) => (
+type DangerItem =
+  | ({ text: string } & Question)
+  | { title: string; text: string; control: ComponentChildren }
+
+/** Destructive actions, at the end of a detail page. Each asks for confirmation, or has a control of its own. */
+export const DangerZone = ({ items }: { items: readonly DangerItem[] }) => (
   <section class="danger" aria-labelledby="danger">
     <h2 id="danger">Danger zone</h2>
     <ul class="card">
-      {items.map(({ title, text, control }) => (
+      {items.map((item) => (
         <li>
           <div>
-            <h3>{title}</h3>
-            <p class="hint">{text}</p>
+            <h3>{'control' in item ? item.title : item.verb}</h3>
+            <p class="hint">{item.text}</p>
           </div>
-          {control}
+          {'control' in item ? item.control : <Confirm {...item} />}
         </li>
       ))}
     </ul>

@@ -1,5 +1,5 @@
 import { CodeBlock } from '../../../../views/ui/code.tsx'
-import { Confirm, DangerZone } from '../../../../views/ui/confirm.tsx'
+import { DangerZone } from '../../../../views/ui/confirm.tsx'
 import { ActionButton } from '../../../../views/ui/form/button.tsx'
 import { useHere } from '../../../../views/ui/here.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
@@ -105,20 +105,15 @@ const record = (
   })
 
 const removal = ({ endedAt }: MailRow) => ({
-  title: 'Delete email',
   text:
     endedAt === null
       ? 'The email is not sent. The recipient has to request a new one.'
       : 'Only the event in the audit log is kept.',
-  control: (
-    <Confirm
-      id="delete"
-      verb="Delete email"
-      question="Delete this email?"
-      consequence="This can't be undone."
-      action={useHere().actionHref('delete')}
-    />
-  ),
+  id: 'delete',
+  verb: 'Delete email',
+  question: 'Delete this email?',
+  consequence: "This can't be undone.",
+  action: useHere().actionHref('delete'),
 })
 
 const factsOf = (mail: MailRow): Fact[] => [

@@ -254,16 +254,11 @@ const suspension = () => ({
 })
 
 const resumption = () => ({
-  title: 'Resume tenant',
   text: 'The tenant can create new objects again.',
-  control: (
-    <Confirm
-      id="resume"
-      verb="Resume tenant"
-      question="Resume this tenant?"
-      consequence="The tenant can create new objects again, within the limits of its plan."
-      action={useHere().actionHref('resume')}
-      isHarmless
-    />
-  ),
+  id: 'resume',
+  verb: 'Resume tenant',
+  question: 'Resume this tenant?',
+  consequence: 'The tenant can create new objects again, within the limits of its plan.',
+  action: useHere().actionHref('resume'),
+  isHarmless: true,
 })

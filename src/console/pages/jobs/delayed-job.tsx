@@ -1,6 +1,6 @@
 import { AutoRefresh } from '../../../../views/layout/live.tsx'
 import { CurlBlock } from '../../../../views/ui/code.tsx'
-import { Confirm, DangerZone } from '../../../../views/ui/confirm.tsx'
+import { DangerZone } from '../../../../views/ui/confirm.tsx'
 import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Field } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
@@ -122,17 +122,12 @@ const Cancellation = ({ job }: DelayedJobView) => (
   <DangerZone
     items={[
       {
-        title: 'Cancel job',
         text: "The job won't run. This can't be undone.",
-        control: (
-          <Confirm
-            id="cancel"
-            verb="Cancel job"
-            question="Cancel this job?"
-            consequence="The job won't run or retry. Past attempts are kept for 30 days."
-            action={usePage().href(`/delayed/${job.id}/cancel`)}
-          />
-        ),
+        id: 'cancel',
+        verb: 'Cancel job',
+        question: 'Cancel this job?',
+        consequence: "The job won't run or retry. Past attempts are kept for 30 days.",
+        action: usePage().href(`/delayed/${job.id}/cancel`),
       },
     ]}
   />

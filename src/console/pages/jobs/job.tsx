@@ -1,7 +1,7 @@
 import { AutoRefresh } from '../../../../views/layout/live.tsx'
 import type { Attempt } from '../../../../views/ui/charts/attempts.tsx'
 import { CurlBlock } from '../../../../views/ui/code.tsx'
-import { Confirm, DangerZone } from '../../../../views/ui/confirm.tsx'
+import { DangerZone } from '../../../../views/ui/confirm.tsx'
 import { ActionButton, LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
 import { JsonView } from '../../../../views/ui/json.tsx'
@@ -265,17 +265,12 @@ const Deletion = ({ job }: JobView) => (
   <DangerZone
     items={[
       {
-        title: 'Delete job',
         text: "This can't be undone.",
-        control: (
-          <Confirm
-            id="delete"
-            verb="Delete job"
-            question="Delete this job?"
-            consequence="Deletes the job and its run history."
-            action={usePage().href(`/jobs/${job.id}/delete`)}
-          />
-        ),
+        id: 'delete',
+        verb: 'Delete job',
+        question: 'Delete this job?',
+        consequence: 'Deletes the job and its run history.',
+        action: usePage().href(`/jobs/${job.id}/delete`),
       },
     ]}
   />

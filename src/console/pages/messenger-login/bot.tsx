@@ -1,4 +1,4 @@
-import { Confirm, DangerZone } from '../../../../views/ui/confirm.tsx'
+import { DangerZone } from '../../../../views/ui/confirm.tsx'
 import { ActionButton, Button } from '../../../../views/ui/form/button.tsx'
 import { Checkbox } from '../../../../views/ui/form/choices.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
@@ -243,30 +243,20 @@ const About = ({ bot }: { bot: Bot }) => (
 function BotDangerZone({ environment, bot }: { environment: Environment; bot: Bot }) {
   const { may, actionHref } = usePage()
   const disabling = {
-    title: 'Disable bot',
     text: "Users can't sign in with the bot until you enable it again.",
-    control: (
-      <Confirm
-        id="disable"
-        verb="Disable bot"
-        question="Disable this bot?"
-        consequence="Stops immediately; pending sign-ins fail."
-        action={actionHref('disable')}
-      />
-    ),
+    id: 'disable',
+    verb: 'Disable bot',
+    question: 'Disable this bot?',
+    consequence: 'Stops immediately; pending sign-ins fail.',
+    action: actionHref('disable'),
   }
   const removal = {
-    title: 'Remove bot',
     text: 'Deletes the token. You can then use the bot elsewhere. Users keep their accounts.',
-    control: (
-      <Confirm
-        id="remove"
-        verb="Remove bot"
-        question="Remove this bot?"
-        consequence="Users can't sign in with it anymore. To use it again, you need its token."
-        action={actionHref('remove')}
-      />
-    ),
+    id: 'remove',
+    verb: 'Remove bot',
+    question: 'Remove this bot?',
+    consequence: "Users can't sign in with it anymore. To use it again, you need its token.",
+    action: actionHref('remove'),
   }
   const items = [
     ...(may('change') && bot.enabled ? [disabling] : []),

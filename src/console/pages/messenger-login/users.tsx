@@ -1,4 +1,4 @@
-import { Confirm, DangerZone } from '../../../../views/ui/confirm.tsx'
+import { DangerZone } from '../../../../views/ui/confirm.tsx'
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
 import { FilterBar } from '../../../../views/ui/filter-bar.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
@@ -160,17 +160,13 @@ export const messengerUser = page({
           <DangerZone
             items={[
               {
-                title: 'Delete user',
                 text: 'Revokes their tokens. If they sign in again, they get a new user ID.',
-                control: (
-                  <Confirm
-                    id="delete"
-                    verb="Delete user"
-                    question="Delete this user?"
-                    consequence="Deletes their data immediately. Your app can't look them up by this ID anymore."
-                    action={actionHref('delete')}
-                  />
-                ),
+                id: 'delete',
+                verb: 'Delete user',
+                question: 'Delete this user?',
+                consequence:
+                  "Deletes their data immediately. Your app can't look them up by this ID anymore.",
+                action: actionHref('delete'),
               },
             ]}
           />

@@ -1,5 +1,5 @@
 import { CodeBlock } from '../../../../views/ui/code.tsx'
-import { Confirm, DangerZone } from '../../../../views/ui/confirm.tsx'
+import { DangerZone } from '../../../../views/ui/confirm.tsx'
 import { Events } from '../../../../views/ui/events.tsx'
 import { Button } from '../../../../views/ui/form/button.tsx'
 import { rawText } from '../../../../views/ui/form/field.tsx'
@@ -118,17 +118,12 @@ const WayBack = () => (
   <DangerZone
     items={[
       {
-        title: 'Restore starter set',
         text: 'Replaces the policies above, which are not kept.',
-        control: (
-          <Confirm
-            id="starter-set"
-            verb="Restore starter set"
-            question="Restore the starter set?"
-            consequence="Your policies are deleted. Copy them first if you might need them again."
-            action={usePage().actionHref('starter')}
-          />
-        ),
+        id: 'starter-set',
+        verb: 'Restore starter set',
+        question: 'Restore the starter set?',
+        consequence: 'Your policies are deleted. Copy them first if you might need them again.',
+        action: usePage().actionHref('starter'),
       },
     ]}
   />

@@ -1,4 +1,4 @@
-import { Confirm, DangerZone } from '../../../../views/ui/confirm.tsx'
+import { DangerZone } from '../../../../views/ui/confirm.tsx'
 import { ActionButton, LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
 import { JsonView } from '../../../../views/ui/json.tsx'
@@ -257,17 +257,13 @@ export function UserDangerZone({ identity }: Pick<UserView, 'identity'>) {
 type ActionHref = (action: string) => string
 
 const deactivation = (actionHref: ActionHref) => ({
-  title: 'Deactivate user',
   text: "They can't sign in until you activate them again.",
-  control: (
-    <Confirm
-      id="deactivate"
-      verb="Deactivate user"
-      question="Deactivate this user?"
-      consequence="Ends all their sessions and access tokens. Activating the user again does not restore them."
-      action={actionHref('deactivate')}
-    />
-  ),
+  id: 'deactivate',
+  verb: 'Deactivate user',
+  question: 'Deactivate this user?',
+  consequence:
+    'Ends all their sessions and access tokens. Activating the user again does not restore them.',
+  action: actionHref('deactivate'),
 })
 
 const activation = (actionHref: ActionHref) => ({
@@ -277,15 +273,11 @@ const activation = (actionHref: ActionHref) => ({
 })
 
 const deletion = (actionHref: ActionHref) => ({
-  title: 'Delete user',
   text: "Deletes all their data except the audit log. This can't be undone.",
-  control: (
-    <Confirm
-      id="delete"
-      verb="Delete user"
-      question="Delete this user?"
-      consequence="The user is deleted immediately. Emails and deliveries about them are removed in the background."
-      action={actionHref('delete')}
-    />
-  ),
+  id: 'delete',
+  verb: 'Delete user',
+  question: 'Delete this user?',
+  consequence:
+    'The user is deleted immediately. Emails and deliveries about them are removed in the background.',
+  action: actionHref('delete'),
 })

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Attempts } from '../../../../views/ui/charts/attempts.tsx'
 import { TimingBar } from '../../../../views/ui/charts/timing-bar.tsx'
-import { Confirm, DangerZone } from '../../../../views/ui/confirm.tsx'
+import { DangerZone } from '../../../../views/ui/confirm.tsx'
 import { Exchange } from '../../../../views/ui/exchange.tsx'
 import { ActionButton } from '../../../../views/ui/form/button.tsx'
 import { Icon } from '../../../../views/ui/icons.tsx'
@@ -208,17 +208,12 @@ const Cancellation = ({ receiver }: DeliveryProps) => (
   <DangerZone
     items={[
       {
-        title: 'Cancel delivery',
         text: 'Stops all retries. An attempt in progress may still arrive.',
-        control: (
-          <Confirm
-            id="cancel"
-            verb="Cancel delivery"
-            question="Cancel this delivery?"
-            consequence={`The ${receiver?.noun ?? 'endpoint'} won't receive it unless you retry the delivery.`}
-            action={usePage().actionHref('cancel')}
-          />
-        ),
+        id: 'cancel',
+        verb: 'Cancel delivery',
+        question: 'Cancel this delivery?',
+        consequence: `The ${receiver?.noun ?? 'endpoint'} won't receive it unless you retry the delivery.`,
+        action: usePage().actionHref('cancel'),
       },
     ]}
   />

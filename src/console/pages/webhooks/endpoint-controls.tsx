@@ -34,18 +34,13 @@ export function EndpointControls(of: Controlled) {
 }
 
 const pause = ({ noun }: Controlled) => ({
-  title: `Pause ${noun}`,
   text: 'Deliveries are held until you resume it.',
-  control: (
-    <Confirm
-      id="pause"
-      verb={`Pause ${noun}`}
-      question={`Pause this ${noun}?`}
-      consequence={`Nothing is sent while the ${noun} is paused. Deliveries are held.`}
-      action={usePage().actionHref('pause')}
-      isHarmless
-    />
-  ),
+  id: 'pause',
+  verb: `Pause ${noun}`,
+  question: `Pause this ${noun}?`,
+  consequence: `Nothing is sent while the ${noun} is paused. Deliveries are held.`,
+  action: usePage().actionHref('pause'),
+  isHarmless: true,
 })
 
 const resume = ({ noun, held = 0 }: Controlled) => ({
@@ -91,17 +86,12 @@ const rotation = () => ({
 })
 
 const deletion = ({ noun }: Controlled) => ({
-  title: `Delete ${noun}`,
   text: "Cancels its queued deliveries. This can't be undone.",
-  control: (
-    <Confirm
-      id="delete"
-      verb={`Delete ${noun}`}
-      question={`Delete this ${noun}?`}
-      consequence="Its URL receives nothing more. Queued and held deliveries are cancelled."
-      action={usePage().actionHref('delete')}
-    />
-  ),
+  id: 'delete',
+  verb: `Delete ${noun}`,
+  question: `Delete this ${noun}?`,
+  consequence: 'Its URL receives nothing more. Queued and held deliveries are cancelled.',
+  action: usePage().actionHref('delete'),
 })
 
 /** What the form of `resume` says of held deliveries. Throws `invalid` for anything else. */
