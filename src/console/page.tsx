@@ -127,7 +127,7 @@ interface PageSpec<Path extends string, For extends Access, Data, Names extends 
 // biome-ignore lint/suspicious/noExplicitAny: pages of all kinds of data are in one list
 export type Page = PageSpec<any, any, any, any>
 
-/** Declares a page. It exists once it is in the list of pages. */
+/** Declares a page, with `load` before the functions of its data. It exists once pages/index.ts lists it. */
 export const page = <
   const Path extends string,
   const For extends Access,
