@@ -15,6 +15,7 @@ interface Page {
   path: string
   right: Access
   hasEnvironments?: true | undefined
+  isOutside?: true | undefined
 }
 
 type Area = 'tenant' | 'installation' | 'operator'
@@ -67,7 +68,7 @@ export const isOfTenant = (page: Page): boolean => areaOf(page) === 'tenant'
 
 const areaOf = ({ right }: Page): Area => {
   if (right === 'admin') return 'installation'
-  return right === 'operator' ? 'operator' : 'tenant'
+  return right === 'operator' || right === 'anyone' ? 'operator' : 'tenant'
 }
 
 const prefixOf = (tenant: string, environment?: string | false): string =>
@@ -75,6 +76,7 @@ const prefixOf = (tenant: string, environment?: string | false): string =>
 
 /** Route of a page. */
 export function routeOf(page: Page): string {
+  if (page.isOutside) return page.path
   const area = areaOf(page)
   if (area !== 'tenant')
     return `${CONSOLE}${area === 'operator' ? '' : '/installation'}${page.path}`
@@ -85,12 +87,12 @@ export function routeOf(page: Page): string {
 export function placeOf(
   page: Page,
   request: Request,
-  { params, operator }: { params: Record<string, string>; operator: Operator },
+  { params, operator }: { params: Record<string, string>; operator: Operator | undefined },
 ): Place {
   const area = areaOf(page)
   return {
     area,
-    tenantId: area === 'tenant' ? params.tenant : selectedTenantOf(operator),
+    tenantId: area === 'tenant' ? params.tenant : operator && selectedTenantOf(operator),
     environment: page.hasEnvironments ? environmentIn(params) : preferredEnvironment(request),
   }
 }

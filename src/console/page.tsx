@@ -11,6 +11,8 @@ import type { Engine, Environment } from '../platform/engines.ts'
 import type { Place } from './addresses.ts'
 import type { FormFields } from './form.ts'
 import type { OperatorContext, TenantContext } from './middleware.ts'
+import type { Operator } from './operators/current-operator.ts'
+import type { Device } from './operators/entry.ts'
 import type { Access, Right } from './operators/rights.ts'
 import type { Services } from './services.ts'
 
@@ -56,9 +58,19 @@ export interface PageContext<Path extends string = string> extends OperatorPageC
   caller: (engine: Engine, environment?: Environment) => Caller
 }
 
+/** A request to a page that needs no session. */
+export interface AnyonePageContext<Path extends string = string>
+  extends Omit<OperatorPageContext<Path>, 'operator' | 'actor'> {
+  /** The signed-in operator, if any. */
+  operator: Operator | undefined
+  device: Device
+}
+
 type ContextOf<Path extends string, For extends Access> = For extends Right
   ? PageContext<Path>
-  : OperatorPageContext<Path>
+  : For extends 'anyone'
+    ? AnyonePageContext<Path>
+    : OperatorPageContext<Path>
 
 /** What follows an action: by default, the page of the action with its message. */
 export interface Outcome {
@@ -103,6 +115,8 @@ interface PageSpec<Path extends string, For extends Access, Data, Names extends 
   section?: PageKey
   /** Its view is the whole document, without navigation. */
   isPlain?: true
+  /** Its address is its path, outside of `/console`. */
+  isOutside?: true
   /** Shows data of one environment, which is in its address. */
   hasEnvironments?: true
   /** Who may open the page. */

@@ -18,10 +18,10 @@ import type { Live } from './live/index.ts'
 import { createConsoleMiddleware } from './middleware.ts'
 import type { Device } from './operators/entry.ts'
 import type { Operators } from './operators/index.ts'
-import { entryPages } from './pages/entry.ts'
 import { createDayCounts } from './pages/home/day-counts.ts'
 import { PAGES } from './pages/index.ts'
 import { createPages } from './serve-pages.tsx'
+import { sessionRoutes } from './session-routes.tsx'
 import { shortAddresses } from './short-addresses.ts'
 
 /** Every page of the console. Its routes are untyped outside: all of them together exceed the compiler's limits. */
@@ -59,20 +59,21 @@ export function consolePages(parts: {
     callerOf: createCallers(platform),
     liveAnswers: createLiveAnswers({ ...parts, currentOperator: operators.currentOperator }),
   }
-  const addresses = createAddresses(PAGES)
-  const services = {
-    ...common,
-    instanceHealth: createInstanceHealth(common),
-    dayCounts: createDayCounts(common),
-  }
-
   const deviceOf = (request: Request): Device => ({
     ipAddress: addressOf(request) ?? null,
     userAgent: request.headers.get('user-agent')?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
   })
 
+  const addresses = createAddresses(PAGES)
+  const services = {
+    ...common,
+    deviceOf,
+    instanceHealth: createInstanceHealth(common),
+    dayCounts: createDayCounts(common),
+  }
+
   return new Elysia({ name: 'console pages' })
-    .use(entryPages({ ...common, deviceOf }))
+    .use(sessionRoutes(services))
     .use(createPages(services, addresses, PAGES))
     .use(shortAddresses(services, addresses, PAGES))
 }

@@ -24,11 +24,12 @@ export function createPages(
   { addressAt }: Addresses,
   pages: readonly Page[],
 ): AnyElysia {
-  const { layout, middleware, clock, callerOf, liveAnswers } = services
+  const { layout, middleware, clock, callerOf, liveAnswers, operators, deviceOf } = services
   const flashes = flashesByKey(pages)
 
   function contextOf(spec: Page, routed: Routed): PageContext {
-    const { request, operator, tenant, actor, params = {} } = routed
+    const { request, tenant, actor, params = {} } = routed
+    const operator = routed.operator ?? operators.currentOperator.ifAny(request)
     const { searchParams } = new URL(request.url)
     const place = placeOf(spec, request, { params, operator })
     return {
@@ -44,6 +45,7 @@ export function createPages(
       position: positionIn(searchParams),
       fields: routed.body ?? {},
       now: clock.now(),
+      ...(spec.right === 'anyone' && { device: deviceOf(request) }),
       environment: place.environment,
       may: (right) => tenant !== undefined && may(tenant.role, right),
       caller: (engine, environment = undefined) => callerOf(routed, engine, environment ?? null),
@@ -78,7 +80,8 @@ export function createPages(
   }
 
   /** Address of the page itself. */
-  const hrefOf = (spec: Page, { href, params }: PageContext) => href(pathOf(spec, params))
+  const hrefOf = (spec: Page, { href, params }: PageContext) =>
+    spec.isOutside ? layout.base() + pathOf(spec, params) : href(pathOf(spec, params))
 
   const partsOf = (spec: Page, context: PageContext, live: Record<string, LivePart>): Part[] =>
     Object.entries(live).map(([target, { facts, view }]) => ({
@@ -202,8 +205,11 @@ const CONFLICT: ReadonlySet<ErrorKind> = new Set(['conflict'])
 const formOf = ({ form }: Action<string>, context: PageContext): FormFields | undefined =>
   typeof form === 'function' ? form(context) : form
 
-const macroOf = (access: Access): Record<string, string | true> =>
-  access === 'admin' || access === 'operator' ? { [access]: true } : { right: access }
+/** A new object each time, because Elysia takes macros out of the options that it is given. */
+function macroOf(access: Access): Record<string, string | true> {
+  if (access === 'anyone') return { anonymous: true }
+  return access === 'admin' || access === 'operator' ? { [access]: true } : { right: access }
+}
 
 interface Shown {
   result?: unknown

@@ -20,6 +20,7 @@ import type { createInstanceHealth } from './instance-health.ts'
 import type { Layout } from './layout.ts'
 import type { LiveAnswers } from './live/answers.ts'
 import type { ConsoleMiddleware } from './middleware.ts'
+import type { Device } from './operators/entry.ts'
 import type { Operators } from './operators/index.ts'
 import type { DayCounts } from './pages/home/day-counts.ts'
 
@@ -50,6 +51,7 @@ export interface Services {
   dayCounts: DayCounts
   callerOf: CallerOf
   baseUrl: () => string
+  deviceOf: (request: Request) => Device
   layout: Layout
   middleware: ConsoleMiddleware
 }

@@ -222,7 +222,7 @@ test('An unverified account cannot accept an invitation where email can verify i
   expect(page.text).toContain('Verify it, then open the invitation again.')
   expect(page.text).not.toContain('Accept invitation')
   const sent = await eve.visit(link, { method: 'POST', body: new URLSearchParams({ account: id }) })
-  expect([sent.status, roleOf(), methods()]).toEqual([409, undefined, before])
+  expect([sent.status, roleOf(), methods()]).toEqual([422, undefined, before])
   expect(mailing.operators.invitations.list(tenantId)).toMatchObject([{ email }])
 })
 

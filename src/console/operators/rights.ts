@@ -10,8 +10,11 @@ export const outranks = (role: Role, other: Role | undefined): boolean =>
 const RIGHTS = ['read', 'change', 'delete', 'keys', 'team', 'billing', 'rename'] as const
 export type Right = (typeof RIGHTS)[number]
 
-/** Who may open a page: members of the tenant with a right, admins of the installation, or all operators. */
-export type Access = Right | 'admin' | 'operator'
+/**
+ * Who may open a page: members of the tenant with a right, admins of the installation, all operators, or
+ * anyone.
+ */
+export type Access = Right | 'admin' | 'operator' | 'anyone'
 
 /** Actions that each role allows. */
 const HELD: Record<Role, readonly Right[]> = {

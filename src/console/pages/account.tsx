@@ -17,9 +17,6 @@ import type { MembershipRow } from '../operators/memberships.ts'
 import { createSessionCookie } from '../operators/session-cookie.ts'
 import { good, page, usePage } from '../page.tsx'
 
-/** Account page after an unverified account was secured. */
-export const SECURED_PATH = '/console/account?done=account.secured'
-
 /** Sections of the hosted settings page. */
 const SECTIONS = ['password', 'totp', 'lookup_secret', 'oidc'] as const
 

@@ -1,5 +1,8 @@
 import type { Page } from '../page.tsx'
 import { accountPage } from './account.tsx'
+import { invitationPage } from './entry/invitation.tsx'
+import { linkPage } from './entry/link.tsx'
+import { setUpPage } from './entry/set-up.tsx'
 import { installationOverviewPage } from './home/installation.tsx'
 import { overviewPage } from './home/overview.tsx'
 import { startPage } from './home/start.tsx'
@@ -53,7 +56,7 @@ import { inviteMember } from './workspace/team-invite.tsx'
 import { memberPage } from './workspace/team-member.tsx'
 import { usagePage } from './workspace/usage.tsx'
 
-/** Every page of an operator who is signed in. */
+/** Every page of the console. */
 export const PAGES: readonly Page[] = [
   overviewPage,
   installationOverviewPage,
@@ -116,6 +119,9 @@ export const PAGES: readonly Page[] = [
   firstKeyPage,
   firstJobPage,
   accountPage,
+  setUpPage,
+  linkPage,
+  invitationPage,
   tenantSearchPage,
   installationSearchPage,
 ]
