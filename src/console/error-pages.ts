@@ -1,6 +1,7 @@
 import { ErrorPage } from '../../views/layout/error-page.tsx'
 import { type Failure, statusOf } from '../http/errors.ts'
 import { type Layout, themeOf } from './layout.ts'
+import { SESSION_COOKIE } from './operators/session-cookie.ts'
 
 /** Error pages for browsers, instead of JSON. */
 export function createErrorPages({ layout: { base, html } }: { layout: Layout }) {
@@ -62,3 +63,13 @@ function waitOf(ms: number): string {
   const seconds = Math.max(1, Math.ceil(ms / 1000))
   return seconds === 1 ? '1 second' : `${seconds} seconds`
 }
+
+/** Paths that take a session instead of an API key. */
+const OF_SESSIONS = /^\/(console|dashboard|setup)(\/|$)/
+
+/**
+ * Value of `WWW-Authenticate`, which a 401 response must have (RFC 9110, 15.5.2). No scheme is registered
+ * for cookies; `Cookie` is used by drafts and other servers, and makes no browser ask for a password.
+ */
+export const challengeOn = (path: string): string =>
+  OF_SESSIONS.test(path) ? `Cookie cookie-name="${SESSION_COOKIE}"` : 'Bearer'

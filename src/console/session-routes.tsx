@@ -8,7 +8,6 @@ import { invalid } from '../platform/errors.ts'
 import { trimmedText } from './form.ts'
 import { THEME_COOKIE } from './layout.ts'
 import { createSessionCookie } from './operators/session-cookie.ts'
-import { ownPath } from './own-path.ts'
 import type { Services } from './services.ts'
 
 const WELCOME_PATH = '/console/welcome'
@@ -123,3 +122,14 @@ const NotSetUpPage = ({ base }: { base: string }) => (
     </p>
   </PlainLayout>
 )
+
+/** Returns `to` if it is a path of the console, otherwise the overview. `to` is untrusted. */
+export const ownPath = (to: string): string => (isOwnPath(to) ? to : '/console')
+
+/** Whether an address is a path of the console with allowed characters only. */
+export const isOwnPath = (to: string): boolean =>
+  /^\/console(\/[\w./?=&%+-]*|\?[\w./?=&%+-]*)?$/.test(to) && !to.includes('//') && staysIn(to)
+
+/** Browsers resolve dots, even encoded ones, which could lead to another app on the same host. */
+const staysIn = (to: string): boolean =>
+  /^\/console(\/|$)/.test(new URL(to, 'http://localhost').pathname)

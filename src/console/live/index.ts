@@ -6,8 +6,7 @@ import { unavailable } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
 import { changesTo, partial } from './changes.ts'
 import { type Render, type State, stateOf } from './part.ts'
-import { createStream, STREAM_HEADERS, type Stream } from './stream.ts'
-import { displacedBy, type Holder } from './stream-limits.ts'
+import { createStream, displacedBy, type Holder, STREAM_HEADERS, type Stream } from './stream.ts'
 
 /** Interval of polling the database. */
 const POLL_MS = 1000

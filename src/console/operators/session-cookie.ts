@@ -1,4 +1,7 @@
 import { cookieBaseOf, cookieIn, createCookie, setCookie } from '../../http/cookies.ts'
+import { createBuckets } from '../../platform/buckets.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { rateLimited } from '../../platform/errors.ts'
 
 /** Name of the cookie with the session for `/dashboard`. */
 export const SESSION_COOKIE = 'identity_session'
@@ -33,5 +36,25 @@ export function createSessionCookie({ baseUrl }: { baseUrl: () => string }) {
     /** The session of a request to `/dashboard`; the console's own cookie comes first. */
     dashboardTokenIn: (request: Request): string | undefined =>
       session.in(request) ?? cookieIn(request, SESSION_COOKIE),
+  }
+}
+
+export type SessionRate = ReturnType<typeof createSessionRate>
+
+/** Rate limit of a session, for pages and API requests. Each request counts once. */
+export function createSessionRate({ clock, perMinute }: { clock: Clock; perMinute: number }) {
+  // Session IDs are short, so they need no hashing.
+  const buckets = createBuckets({ clock, perMinute, nameOf: (id) => id })
+  const counted = new WeakSet<Request>()
+
+  /** Throws `rateLimited`. */
+  return (request: Request, sessionId: string) => {
+    if (counted.has(request)) return
+    counted.add(request)
+    const waitMs = buckets.take(sessionId)
+    if (waitMs > 0)
+      throw rateLimited(`more than ${perMinute} requests a minute with this session`, {
+        retryAfterMs: waitMs,
+      })
   }
 }

@@ -3,7 +3,6 @@ import type { OperatorList } from '../../engines/gate/operators/list.ts'
 import type { Actor } from '../../platform/audit/index.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import type { Plan, Tenants } from '../../platform/tenants.ts'
-import { firstTenantName } from './first-name.ts'
 import { newcomer } from './grantee.ts'
 import type { Memberships } from './memberships.ts'
 import type { OperatorStore } from './store/index.ts'
@@ -50,4 +49,14 @@ export function createSignUp(parts: {
   const needsProof = (id: string): boolean => mail.hasServer && !operatorList.isVerified(id)
 
   return { welcome, isWaiting }
+}
+
+/** Most characters of the name, which leaves room for the suffix. */
+const MAX_LENGTH = 80
+
+/** Default name of the tenant of a new operator, from their name or email address. Always a valid name. */
+export function firstTenantName({ name, email }: { name: string | undefined; email: string }) {
+  const who = name ?? email.slice(0, email.lastIndexOf('@'))
+  const [...letters] = who
+  return `${letters.slice(0, MAX_LENGTH).join('').trim()}’s team`
 }

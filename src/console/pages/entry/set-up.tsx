@@ -4,7 +4,7 @@ import { PageForm } from '../../../../views/ui/form/form.tsx'
 import { trimmedText } from '../../form.ts'
 import { createSessionCookie } from '../../operators/session-cookie.ts'
 import { page } from '../../page.tsx'
-import { SET_UP_STEPS } from '../set-up/step.tsx'
+import { SET_UP_STEPS } from '../set-up/welcome.tsx'
 import { ACCOUNT_FORM, AccountFields, EntryLayout, newcomerIn, UsedUp } from './account-fields.tsx'
 
 /** First step of the set-up: the admin account and the first tenant. */

@@ -1,5 +1,5 @@
 import { PAGES } from '../../../../views/layout/navigation.ts'
-import { Sparkline } from '../../../../views/ui/charts/sparkline.tsx'
+import { Sparkline } from '../../../../views/ui/charts/meter.tsx'
 import { type Tile, Tiles } from '../../../../views/ui/tiles.tsx'
 import { numeral } from '../../../../views/ui/words.ts'
 import { usePage } from '../../page.tsx'

@@ -16,10 +16,17 @@ import { parseRunAt } from '../../../engines/clockwork/run-at.ts'
 import { shownTo } from '../../../engines/clockwork/shown-job.ts'
 import { trimmedText } from '../../form.ts'
 import { good, page, usePage } from '../../page.tsx'
-import { attemptOf, Exchange, ExecutionSection, plannedAt } from './execution.tsx'
+import {
+  attemptOf,
+  attemptsOf,
+  DELAYED_WORDS,
+  Exchange,
+  ExecutionSection,
+  type JobAttempts,
+  plannedAt,
+} from './execution.tsx'
 import { JOB_FIELDS, RequestFields, requestIn } from './fields.tsx'
 import { MAX_TITLE_LENGTH } from './job.tsx'
-import { attemptsOf, DELAYED_WORDS, type JobAttempts } from './words.tsx'
 
 interface DelayedJobView extends JobAttempts {
   job: DelayedJob

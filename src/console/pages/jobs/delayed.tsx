@@ -16,7 +16,7 @@ import type { DelayedJobSummary, DelayedPosition } from '../../../engines/clockw
 import { createCursor } from '../../../platform/cursor.ts'
 import { DAY_MS, HOUR_MS } from '../../../platform/durations.ts'
 import { type PageContext, page, usePage } from '../../page.tsx'
-import { DELAYED_WORDS } from './words.tsx'
+import { DELAYED_WORDS } from './execution.tsx'
 
 /** Number of upcoming runs in the list; the axis shows all. */
 const LISTED = 5

@@ -12,9 +12,9 @@ import { scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
 import type { Fields } from '../../../http/body.ts'
 import { trimmedText } from '../../form.ts'
 import { good, type PageContext, page, usePage } from '../../page.tsx'
+import { UtcTime } from './execution.tsx'
 import { asUnix, bodyTextIn, headerLines, JOB_FIELDS, RequestFields, requestIn } from './fields.tsx'
 import { MAX_TITLE_LENGTH } from './job.tsx'
-import { UtcTime } from './words.tsx'
 
 const SHOWN_RUNS = 5
 

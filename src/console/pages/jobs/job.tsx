@@ -14,9 +14,15 @@ import type { OpenRun } from '../../../engines/clockwork/queries.ts'
 import { shownTo } from '../../../engines/clockwork/shown-job.ts'
 import { good, type PageContext, page, usePage } from '../../page.tsx'
 import { StartDelay } from './charts.tsx'
-import { attemptOf, Exchange, ExecutionSection, plannedAt } from './execution.tsx'
+import {
+  attemptOf,
+  attemptsOf,
+  Exchange,
+  ExecutionSection,
+  plannedAt,
+  UtcTime,
+} from './execution.tsx'
 import { type JobRuns, RunList, Runs, skippedSlotsIn, useRunHref } from './runs.tsx'
-import { attemptsOf, UtcTime } from './words.tsx'
 
 const NEXT_RUNS = 5
 /** Runs that have been due for longer are not about to start. */

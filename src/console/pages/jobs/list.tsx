@@ -19,7 +19,7 @@ import { describeSchedule } from '../../../engines/clockwork/schedule/index.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { page, usePage } from '../../page.tsx'
 import { Outcomes, Recent } from './charts.tsx'
-import { OUTCOMES } from './words.tsx'
+import { OUTCOMES } from './execution.tsx'
 
 const ROWS = 50
 /** Most jobs that one page counts and searches. */

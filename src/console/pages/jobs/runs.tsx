@@ -10,7 +10,7 @@ import type { CronJob, CronJobDetail } from '../../../engines/clockwork/model.ts
 import type { ExecutionSummary } from '../../../engines/clockwork/queries.ts'
 import { countOccurrences, scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
 import { usePage } from '../../page.tsx'
-import { type JobAttempts, OUTCOMES, outcomeOf } from './words.tsx'
+import { type JobAttempts, OUTCOMES, outcomeOf } from './execution.tsx'
 
 export interface JobRuns extends JobAttempts {
   job: CronJobDetail

@@ -15,7 +15,7 @@ import type {
 import type { Owner } from '../../../engines/passepartout/owner.ts'
 import { AppError } from '../../../platform/errors.ts'
 import { page, usePage } from '../../page.tsx'
-import { badgeOf, deviceWords, UserLink } from './login-badges.tsx'
+import { badgeOf, deviceWords, UserLink } from './logins.tsx'
 
 /** One sign-in by messenger: progress, client and result. Refreshes while it is pending. */
 export const loginPage = page({

@@ -10,8 +10,7 @@ import { relative, Time } from '../../../../views/ui/time.tsx'
 import { counted } from '../../../../views/ui/words.ts'
 import type { PersonRecord } from '../../../engines/passepartout/index.ts'
 import { good, page, usePage } from '../../page.tsx'
-import { LoginTabs, nameOf } from './login-badges.tsx'
-import { LOGIN_COLUMNS } from './logins.tsx'
+import { LOGIN_COLUMNS, LoginTabs, nameOf } from './logins.tsx'
 
 const ON_A_PAGE = 50
 

@@ -8,7 +8,7 @@ import { duration, Time } from '../../../../views/ui/time.tsx'
 import type { Execution } from '../../../engines/clockwork/model.ts'
 import type { CronJobSummary } from '../../../engines/clockwork/queries.ts'
 import { type PageContext, page, usePage } from '../../page.tsx'
-import { SetUpStep } from './step.tsx'
+import { SetUpStep } from './welcome.tsx'
 
 const MAX_NAME_LENGTH = 48
 const MAX_REASON_LENGTH = 160

@@ -1,7 +1,7 @@
 import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Form } from '../../../../views/ui/form/form.tsx'
 import { page, usePage } from '../../page.tsx'
-import { SetUpStep } from './step.tsx'
+import { SetUpStep } from './welcome.tsx'
 
 /** Set-up step that creates the first API key, which the page of the first job shows. */
 export const firstKeyPage = page({

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { Sparkline } from '../../../../views/ui/charts/sparkline.tsx'
+import { Sparkline } from '../../../../views/ui/charts/meter.tsx'
 import type { CurlRequest } from '../../../../views/ui/code.tsx'
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
 import { FilterBar } from '../../../../views/ui/filter-bar.tsx'

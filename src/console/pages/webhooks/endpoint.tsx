@@ -4,7 +4,7 @@ import {
   hourBarsOf,
   shareOf,
 } from '../../../../views/ui/charts/hour-bars.tsx'
-import { Sparkline } from '../../../../views/ui/charts/sparkline.tsx'
+import { Sparkline } from '../../../../views/ui/charts/meter.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { PageHead, Section } from '../../../../views/ui/section.tsx'
 import { DataTable } from '../../../../views/ui/table.tsx'
