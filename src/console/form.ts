@@ -7,15 +7,6 @@ import { AppError, type ErrorKind, type FieldError, invalid } from '../platform/
 export const trimmedText = (fields: Fields, name: string): string =>
   rawText(fields, name)?.trim() ?? ''
 
-/** Submitted fields as name-value pairs, with the names that `readFields` parses. */
-export const pairsIn = (fields: Fields, prefix = ''): [name: string, value: string][] =>
-  Object.entries(fields).flatMap(([name, value]): [string, string][] => {
-    const whole = `${prefix}${name}`
-    if (typeof value === 'string') return [[whole, value]]
-    if (Array.isArray(value)) return value.map((one) => [`${whole}[]`, String(one)])
-    return typeof value === 'object' && value !== null ? pairsIn(value as Fields, `${whole}.`) : []
-  })
-
 /** Errors that a change of the form's input can fix. */
 export const CORRECTABLE: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['invalid', 'conflict'])
 
@@ -55,7 +46,7 @@ function errorOf({ field = '', problem, at }: FieldError, names: FormFields): Fo
 }
 
 /** An error message without its subject, as a sentence. */
-export const asSentence = (problem: string): string =>
+const asSentence = (problem: string): string =>
   `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`
 
 /** Runs every check. Throws one `invalid` with the problems of all that fail. */

@@ -124,7 +124,7 @@ const NotSetUpPage = ({ base }: { base: string }) => (
 )
 
 /** Returns `to` if it is a path of the console, otherwise the overview. `to` is untrusted. */
-export const ownPath = (to: string): string => (isOwnPath(to) ? to : '/console')
+const ownPath = (to: string): string => (isOwnPath(to) ? to : '/console')
 
 /** Whether an address is a path of the console with allowed characters only. */
 export const isOwnPath = (to: string): boolean =>

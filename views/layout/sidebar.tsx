@@ -42,7 +42,7 @@ const Entry = (entry: { page: PageKey; href: LayoutProps['href']; isActive: bool
 type Parts = Pick<LayoutProps, 'href' | 'scope' | 'scopes'>
 
 /** Tenant switcher. Posts a form, because the session remembers the tenant. */
-export const Switcher = ({ href, scope, scopes }: Parts) => (
+const Switcher = ({ href, scope, scopes }: Parts) => (
   <details class="menu switcher">
     <summary>
       <ScopeAvatar scope={scope} />
@@ -92,7 +92,7 @@ export const EnvironmentSwitch = ({
   )
 
 /** First letter of a tenant's name, or the icon of the installation. */
-export const ScopeAvatar = ({ scope }: { scope: ScopeChoice }) => (
+const ScopeAvatar = ({ scope }: { scope: ScopeChoice }) => (
   <span class={`tenantavatar ${scope.kind}`} aria-hidden="true">
     {scope.kind === 'tenant' ? (initialOf(scope.name) ?? '·') : <Icon name="tenants" />}
   </span>

@@ -157,7 +157,7 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
 }
 
 /** Shows the notice in an open page and tells the browser not to reconnect. */
-export function sendOutdated(stream: Stream) {
+function sendOutdated(stream: Stream) {
   stream.send('', partial(OUTDATED_SLOT, 'innerHTML', fragmentText(OutdatedNotice())))
   stream.sendEvent(STREAM_END)
 }

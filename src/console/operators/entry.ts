@@ -34,7 +34,7 @@ interface SignedIn {
 }
 
 /** A session just opened, with the token that only its browser gets. */
-export type OpenedSession = ReturnType<GateOperators['open']>
+type OpenedSession = ReturnType<GateOperators['open']>
 
 /** To accept, an unverified account verifies by mail or, without mail, loses its sign-in methods. */
 export type AcceptanceIssue = 'must verify' | 'loses credentials'

@@ -3,8 +3,6 @@ import { forbidden } from '../../platform/errors.ts'
 import type { Operator } from './current-operator.ts'
 import type { OperatorStore } from './store/index.ts'
 
-export type OperatorScopes = ReturnType<typeof createOperatorScopes>
-
 /** Switches the tenant of a session. */
 export function createOperatorScopes({ db, store }: { db: Db; store: OperatorStore }) {
   /** Selects a tenant, or the installation with null. Throws `forbidden` without access to it. */

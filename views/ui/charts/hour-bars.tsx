@@ -39,7 +39,7 @@ export function shareOf(hours: readonly HourTally[]): string {
   return `${(Math.floor((succeeded / all) * 1000) / 10).toFixed(succeeded === all ? 0 : 1)}%`
 }
 
-export interface HourBar {
+interface HourBar {
   good: number
   bad: number
 }

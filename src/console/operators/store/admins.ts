@@ -5,7 +5,7 @@ import type { Grantee } from '../grantee.ts'
 import { consoleAdmins } from '../schema.ts'
 
 /** An operator of the console. */
-export type OperatorAccountRow = Pick<
+type OperatorAccountRow = Pick<
   typeof gateIdentities.$inferSelect,
   'id' | 'email' | 'traits' | 'state' | 'createdAt'
 >

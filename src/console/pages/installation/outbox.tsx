@@ -21,7 +21,7 @@ const PATH = '/mail'
 const INSTALLATION = 'installation'
 
 /** Filters of the outbox, each with its states. */
-export const MAIL_STATES = [
+const MAIL_STATES = [
   { name: 'kept', label: 'Held', states: ['kept'] },
   { name: 'open', label: 'Queued', states: ['ready', 'leased', 'waiting'] },
   { name: 'sent', label: 'Sent', states: ['sent'] },

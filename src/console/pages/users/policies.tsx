@@ -164,7 +164,7 @@ function nameOf({ kind, id }: Actor, names: ReadonlyMap<string, string>): string
 }
 
 /** Editor for all policies as one text, with the lines that have errors. */
-export function Editor({ policies }: { policies: Policies }) {
+function Editor({ policies }: { policies: Policies }) {
   const { submission } = usePage()
   const text = rawText(submission?.values, 'policies') ?? policies.policies
   return (
@@ -202,7 +202,7 @@ function WrongLines({ errors, lines }: { errors: readonly FormError[]; lines: re
 }
 
 /** Saves the policies of the editor. Throws `invalid` with every error and its position. */
-export async function savePolicies({ gate, fields, ...context }: PageContext): Promise<void> {
+async function savePolicies({ gate, fields, ...context }: PageContext): Promise<void> {
   const caller = context.caller('gate', 'live')
   if (trimmedText(fields, 'version') !== String(gate.policies.get(caller).version))
     throw conflict(OVERTAKEN, { field: 'policies', rule: 'changed' })

@@ -5,7 +5,7 @@ import { counted } from '../../../../views/ui/words.ts'
 import { usePage } from '../../page.tsx'
 import { Switch, Switched } from './badges.tsx'
 
-export interface ProviderView {
+interface ProviderView {
   id: string
   name: string
   isOn: boolean

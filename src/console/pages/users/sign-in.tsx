@@ -234,7 +234,7 @@ export const ReturnUrls = ({ returnUrls }: SignInView) => (
 )
 
 /** Saves the return URLs of a form, one per line. Throws `invalid` with the line. */
-export async function saveReturnUrls({ gate, caller, fields }: PageContext): Promise<void> {
+async function saveReturnUrls({ gate, caller, fields }: PageContext): Promise<void> {
   const text = rawText(fields, 'urls') ?? ''
   const lines = text.split('\n').map((line) => line.trim())
   const urls = lines.filter((line) => line !== '')

@@ -243,7 +243,7 @@ function factsOf(identity: IdentityDetail): Fact[] {
 }
 
 /** Deactivates, activates or deletes a user. */
-export function UserDangerZone({ identity }: Pick<UserView, 'identity'>) {
+function UserDangerZone({ identity }: Pick<UserView, 'identity'>) {
   const { may, actionHref } = usePage()
   const items = [
     ...(may('change')

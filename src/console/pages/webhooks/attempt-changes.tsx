@@ -27,7 +27,7 @@ export interface Changes {
 }
 
 /** Differences between two attempts, ignoring headers that change every time. */
-export function changesSince(before: Attempt, attempt: Attempt): Changes {
+function changesSince(before: Attempt, attempt: Attempt): Changes {
   const [was, now] = [before.response, attempt.response]
   return {
     changes: [

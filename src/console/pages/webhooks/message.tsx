@@ -115,7 +115,7 @@ function sentenceOn({ counts, unreachedCount }: FanOut): string {
   return `Delivered to ${numeral(counts.delivered)} of ${counted(all, 'endpoint')}${ends}`
 }
 
-export interface MessageView {
+interface MessageView {
   fanOut: FanOut
   /** Filter of the deliveries. */
   stage: Stage | undefined
@@ -125,7 +125,7 @@ export interface MessageView {
 const FEW = 10
 
 /** Deliveries of a message, problems first. */
-export function SentList({ fanOut, stage }: MessageView) {
+function SentList({ fanOut, stage }: MessageView) {
   const { href, position } = usePage()
   const { counts, sent } = fanOut
   const all = STAGES.reduce((sum, one) => sum + counts[one], 0)
@@ -162,7 +162,7 @@ export function SentList({ fanOut, stage }: MessageView) {
 }
 
 /** Name of a stage for people. */
-export const stageWord = (stage: Stage): string => (stage === 'under way' ? 'in progress' : stage)
+const stageWord = (stage: Stage): string => (stage === 'under way' ? 'in progress' : stage)
 
 /** Columns of deliveries, with links to the delivery and to the endpoint. */
 const COLUMNS: Column<SentSummary>[] = [
@@ -195,7 +195,7 @@ const COLUMNS: Column<SentSummary>[] = [
 ]
 
 /** Endpoints that the message was not sent to, with reasons. Collapsed if there are deliveries. */
-export function UnreachedList({ fanOut, isOpen }: MessageView & { isOpen: boolean }) {
+function UnreachedList({ fanOut, isOpen }: MessageView & { isOpen: boolean }) {
   const { href } = usePage()
   const { unreached, unreachedCount, message } = fanOut
   const next = unreached.next_cursor

@@ -11,7 +11,7 @@ export const ENDPOINT_STATES = ['active', 'failing', 'paused', 'stopped'] as con
 export type EndpointState = (typeof ENDPOINT_STATES)[number]
 
 /** Fields that determine the state of an endpoint. */
-export type EndpointStatus = Pick<Endpoint, 'active' | 'disabled_reason' | 'health'>
+type EndpointStatus = Pick<Endpoint, 'active' | 'disabled_reason' | 'health'>
 
 export function stateOf({
   active,

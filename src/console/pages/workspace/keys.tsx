@@ -29,7 +29,7 @@ export const STATE_BADGES: Record<KeyState, { tone: Tone; word: string }> = {
 }
 
 /** The scopes of a key, in a word or two. */
-export function scopesLabel({ engine, scopes }: ApiKey): string {
+function scopesLabel({ engine, scopes }: ApiKey): string {
   const known: readonly string[] = ENGINE_SCOPES[engine]
   const held = known.filter((scope) => scopes.includes(scope))
   if (held.length === known.length) return 'All'
