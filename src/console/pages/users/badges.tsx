@@ -6,6 +6,19 @@ import type { Session } from '../../../engines/gate/sessions/model.ts'
 import type { Device } from '../../../platform/device.ts'
 import { good } from '../../page.tsx'
 
+export type UserSession = Session & { device: Device | null }
+
+/** What the page of a user shows. */
+export interface UserView {
+  identity: IdentityDetail
+  sessions: readonly UserSession[]
+  activity: readonly Happening[]
+  /** Names of operators by ID. */
+  names: ReadonlyMap<string, string>
+  /** Whether the tenant has enabled email codes. */
+  hasCode: boolean
+}
+
 export const StateBadge = ({ state }: Pick<IdentityDetail, 'state'>) =>
   state === 'active' ? (
     <StatusBadge tone="good" word="active" />
@@ -67,16 +80,3 @@ export const Switch = ({
 
 export const ENABLED = good('Enabled.')
 export const DISABLED = good('Disabled.')
-
-export type UserSession = Session & { device: Device | null }
-
-/** What the page of a user shows. */
-export interface UserView {
-  identity: IdentityDetail
-  sessions: readonly UserSession[]
-  activity: readonly Happening[]
-  /** Names of operators by ID. */
-  names: ReadonlyMap<string, string>
-  /** Whether the tenant has enabled email codes. */
-  hasCode: boolean
-}

@@ -18,87 +18,6 @@ import { ChangesSection, outcomeOf } from './attempt-changes.tsx'
 import { FailureStory, lastFailureOf } from './failure-story.tsx'
 import { DELIVERY_TONES, Moment, type Receiver } from './state.tsx'
 
-/** Masks signatures, valid for minutes, also in responses, for operators who can't retry. */
-export const maskSignatures = (delivery: DeliveryDetail): DeliveryDetail => ({
-  ...delivery,
-  attempt_log: delivery.attempt_log.map(maskAttempt),
-})
-
-function maskAttempt({ request, response, ...attempt }: Attempt): Attempt {
-  if (!request) return { ...attempt, request, response }
-  const headers = Object.entries(request.headers)
-  const signed = headers.filter(([name]) => isSignature(name)).map(([, value]) => value)
-  const digests = signed.flatMap((value) => value.match(DIGEST) ?? [])
-  const hidden = (text: string): string =>
-    digests.reduce((rest, digest) => rest.replaceAll(digest, MASK), text)
-  return {
-    ...attempt,
-    request: {
-      ...request,
-      headers: Object.fromEntries(
-        headers.map(([name, value]) => [name, isSignature(name) ? MASK : value]),
-      ),
-    },
-    response: response && {
-      ...response,
-      headers: response.headers.map((pair) => pair.map(hidden)),
-      body: hidden(response.body),
-    },
-  }
-}
-
-const isSignature = (name: string): boolean => /-signature$/i.test(name)
-
-/** Digest within a signature header, in base64 or hexadecimal. */
-const DIGEST = /[\w+/]{32,}=*/g
-
-/** State of a delivery in a sentence. */
-export function sentenceOn(delivery: DeliveryDetail) {
-  const { status, attempts, ended_at: ended, next_attempt_at: next } = delivery
-  const last = delivery.attempt_log.at(-1)
-  const lastly = last && `${shorten(outcomeOf(last), 80)} after ${duration(last.duration_ms)}`
-  const tried = counted(attempts, 'attempt')
-  switch (status) {
-    case 'pending':
-      return (
-        <>
-          {attempts === 0 ? 'First' : 'Next'} attempt <Moment at={next} />
-        </>
-      )
-    case 'delivering':
-      return 'Delivering'
-    case 'retrying':
-      return (
-        <>
-          Attempt {attempts} failed{lastly && `: ${lastly}`}. Next attempt <Moment at={next} />
-        </>
-      )
-    case 'held':
-      return delivery.held_reason === 'breaker'
-        ? 'Held until the failing endpoint recovers'
-        : 'Held until the endpoint is resumed'
-    case 'succeeded':
-      return (
-        <>
-          Delivered <Moment at={ended} /> in {tried}
-        </>
-      )
-    case 'failed':
-      return (
-        <>
-          Failed <Moment at={ended} /> after {tried}
-          {lastly && `. Last attempt: ${lastly}`}
-        </>
-      )
-    case 'cancelled':
-      return (
-        <>
-          Cancelled <Moment at={ended} /> after {tried}
-        </>
-      )
-  }
-}
-
 interface DeliveryProps {
   delivery: DeliveryDetail
   /** Address of the page. */
@@ -255,3 +174,84 @@ const attemptsOf = (own: string, delivery: DeliveryDetail, selected: Attempt | u
 /** Outcome of the previous attempt in a line. */
 const comparedWith = (before: Attempt): string =>
   `Previous attempt: ${shorten(outcomeOf(before), 40)} after ${duration(before.duration_ms)}`
+
+/** Masks signatures, valid for minutes, also in responses, for operators who can't retry. */
+export const maskSignatures = (delivery: DeliveryDetail): DeliveryDetail => ({
+  ...delivery,
+  attempt_log: delivery.attempt_log.map(maskAttempt),
+})
+
+function maskAttempt({ request, response, ...attempt }: Attempt): Attempt {
+  if (!request) return { ...attempt, request, response }
+  const headers = Object.entries(request.headers)
+  const signed = headers.filter(([name]) => isSignature(name)).map(([, value]) => value)
+  const digests = signed.flatMap((value) => value.match(DIGEST) ?? [])
+  const hidden = (text: string): string =>
+    digests.reduce((rest, digest) => rest.replaceAll(digest, MASK), text)
+  return {
+    ...attempt,
+    request: {
+      ...request,
+      headers: Object.fromEntries(
+        headers.map(([name, value]) => [name, isSignature(name) ? MASK : value]),
+      ),
+    },
+    response: response && {
+      ...response,
+      headers: response.headers.map((pair) => pair.map(hidden)),
+      body: hidden(response.body),
+    },
+  }
+}
+
+const isSignature = (name: string): boolean => /-signature$/i.test(name)
+
+/** Digest within a signature header, in base64 or hexadecimal. */
+const DIGEST = /[\w+/]{32,}=*/g
+
+/** State of a delivery in a sentence. */
+export function sentenceOn(delivery: DeliveryDetail) {
+  const { status, attempts, ended_at: ended, next_attempt_at: next } = delivery
+  const last = delivery.attempt_log.at(-1)
+  const lastly = last && `${shorten(outcomeOf(last), 80)} after ${duration(last.duration_ms)}`
+  const tried = counted(attempts, 'attempt')
+  switch (status) {
+    case 'pending':
+      return (
+        <>
+          {attempts === 0 ? 'First' : 'Next'} attempt <Moment at={next} />
+        </>
+      )
+    case 'delivering':
+      return 'Delivering'
+    case 'retrying':
+      return (
+        <>
+          Attempt {attempts} failed{lastly && `: ${lastly}`}. Next attempt <Moment at={next} />
+        </>
+      )
+    case 'held':
+      return delivery.held_reason === 'breaker'
+        ? 'Held until the failing endpoint recovers'
+        : 'Held until the endpoint is resumed'
+    case 'succeeded':
+      return (
+        <>
+          Delivered <Moment at={ended} /> in {tried}
+        </>
+      )
+    case 'failed':
+      return (
+        <>
+          Failed <Moment at={ended} /> after {tried}
+          {lastly && `. Last attempt: ${lastly}`}
+        </>
+      )
+    case 'cancelled':
+      return (
+        <>
+          Cancelled <Moment at={ended} /> after {tried}
+        </>
+      )
+  }
+}

@@ -19,24 +19,6 @@ import { good, page, usePage } from '../../page.tsx'
 import { channelsIn } from './fields.ts'
 import { Moment } from './state.tsx'
 
-const KEY = '$RELAY_KEY'
-
-const headers = { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' }
-
-/** Request that sends a message. */
-export const firstMessage = (apiUrl: string): CurlRequest => ({
-  url: `${apiUrl}/v1/relay/messages`,
-  headers,
-  body: { event_type: 'order.paid', payload: { order: 42 } },
-})
-
-/** Request that creates an endpoint. */
-export const firstEndpoint = (apiUrl: string): CurlRequest => ({
-  url: `${apiUrl}/v1/relay/endpoints`,
-  headers,
-  body: { url: 'https://example.com/hook', event_types: ['order.*'] },
-})
-
 const ON_A_PAGE = 50
 
 interface MessageList {
@@ -242,3 +224,21 @@ function messageIn(fields: Fields): { input: NewMessage; payloadText: string } {
   }
   return { input, payloadText }
 }
+
+const KEY = '$RELAY_KEY'
+
+const headers = { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' }
+
+/** Request that sends a message. */
+export const firstMessage = (apiUrl: string): CurlRequest => ({
+  url: `${apiUrl}/v1/relay/messages`,
+  headers,
+  body: { event_type: 'order.paid', payload: { order: 42 } },
+})
+
+/** Request that creates an endpoint. */
+export const firstEndpoint = (apiUrl: string): CurlRequest => ({
+  url: `${apiUrl}/v1/relay/endpoints`,
+  headers,
+  body: { url: 'https://example.com/hook', event_types: ['order.*'] },
+})
