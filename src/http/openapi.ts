@@ -22,7 +22,11 @@ export interface ApiOperation {
   requestBody?: { required?: boolean; content?: Record<string, { schema?: JsonSchema }> }
   responses?: Record<
     string,
-    { description?: string; content?: Record<string, { schema?: JsonSchema }> }
+    {
+      description?: string
+      headers?: Record<string, { description: string; schema: JsonSchema }>
+      content?: Record<string, { schema?: JsonSchema }>
+    }
   >
 }
 
@@ -123,12 +127,25 @@ function sayOfSessions({ responses = {} }: ApiOperation) {
   }
 }
 
+/** Lists have an entity tag, which a client that polls sends back: see entity-tag.ts. */
+function sayOfLists(operation: ApiOperation) {
+  const { responses = {}, parameters = [] } = operation
+  const list = responses['200']
+  const schema = list?.content?.['application/json']?.schema
+  if (!list || (schema?.type !== 'array' && schema?.properties?.data?.type !== 'array')) return
+  const tag: JsonSchema = { type: 'string' }
+  list.headers = { ETag: { description: 'Changes with the list.', schema: tag } }
+  operation.parameters = [...parameters, { name: 'If-None-Match', in: 'header', schema: tag }]
+  responses['304'] = { description: 'The list has the `ETag` of `If-None-Match`. No body.' }
+}
+
 /** Adds JSON request bodies, unknown to the generator because Gatehouse reads them itself. */
 function withBodies(app: AnyElysia, paths: ApiDocument['paths']): ApiDocument['paths'] {
   for (const { method, path, hooks } of app.routes) {
     const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
     if (operation?.responses?.['204']) delete operation.responses['204'].content
     if (operation?.security?.some((scheme) => 'session' in scheme)) sayOfSessions(operation)
+    if (operation && method === 'GET') sayOfLists(operation)
     if (!operation?.requestBody) continue
     const schema = hooks.body as JsonSchema
     operation.requestBody.content = { 'application/json': { schema } }

@@ -18,6 +18,8 @@ export function createStaticContent(type: string, text: () => string) {
   function encoded(coding: Coding): Promise<Uint8Array<ArrayBuffer>> {
     const found = compressed.get(coding) ?? encode(read().text, coding, 'small')
     compressed.set(coding, found)
+    // The next client tries again.
+    found.catch(() => compressed.delete(coding))
     return found
   }
 

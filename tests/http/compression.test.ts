@@ -127,7 +127,7 @@ test('The document of the API is compressed and checked like an asset', async ()
   expect(Number(head.headers.get('content-length'))).toBe(bytes.length)
 })
 
-test('A list has a tag, and is not sent again to a client that has it', async () => {
+test('A list has a tag, which the document of the API has, and is not sent again to a client that has it', async () => {
   const of = (etag?: string) => ({
     headers: {
       authorization: `Bearer ${acme.secret}`,
@@ -144,4 +144,15 @@ test('A list has a tag, and is not sent again to a client that has it', async ()
   const changed = await app.raw('/v1/clockwork/jobs', of(etag))
   expect([changed.status, changed.body.length]).toEqual([200, 1])
   expect((await acme.api.get(`/v1/clockwork/jobs/${body.id}`)).headers.get('etag')).toBeNull()
+
+  const { paths } = (await app.raw('/openapi.json')).body
+  const isTagged = (path: string) => {
+    const { responses, parameters } = paths[path].get
+    const takesTag = parameters.some(({ name }: { name: string }) => name === 'If-None-Match')
+    return [Object.hasOwn(responses, 304), Object.hasOwn(responses[200], 'headers'), takesTag]
+  }
+  for (const list of ['/v1/clockwork/jobs', '/v1/relay/messages', '/v1/gate/identities'])
+    expect([list, isTagged(list)]).toEqual([list, [true, true, true]])
+  const job_id = '/v1/clockwork/jobs/{job_id}'
+  expect([job_id, isTagged(job_id)]).toEqual([job_id, [false, false, false]])
 })
