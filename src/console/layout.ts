@@ -25,6 +25,7 @@ interface PageContent {
   /** Address of a page of the same tenant and environment. */
   href: LayoutProps['href']
   hrefIn: LayoutProps['hrefIn']
+  creations: LayoutProps['creations']
   title: string
   active?: PageKey
   /** Breadcrumbs above this page. */

@@ -130,12 +130,23 @@ export function createPages(
       active: section,
       hasEnvironments,
       hrefIn: (environment) => context.hrefIn(environment, list),
+      creations: creationsFor(context),
       above: isBelow ? [crumbTo(section, context), ...above] : [],
       flash: flash ?? flashes.get(context.query.done ?? ''),
       status,
       children,
     })
   }
+
+  /** Pages that create something, in the tenant or the installation of a page. */
+  const creationsFor = ({ tenant, operator, place, href }: PageContext) =>
+    pages
+      .filter(({ path, right }) => {
+        if (!/\/(new|invite)$/.test(path)) return false
+        if (right === 'admin') return place.area === 'installation' && operator.isAdmin
+        return tenant !== undefined && may(tenant.role, right)
+      })
+      .map(({ title, path }) => ({ label: String(title), href: href(path) }))
 
   async function act(spec: Page, name: string, context: PageContext): Promise<Response> {
     const action = spec.actions?.[name] as Action<string>

@@ -128,9 +128,28 @@ on('submit', 'form.theme', (event, form) => {
 const palette = () => $('#palette')
 function openPalette() {
   if (!palette() || palette().open) return
+  listButtons()
   palette().showModal()
   $('input', palette()).select()
   markNext()
+}
+/** Lists the buttons of the page, so that the palette can press them. */
+function listButtons() {
+  const buttons = $$('main :is(a.button, button.button, .confirm > summary)').filter(
+    (button) => button.offsetParent !== null && !button.closest('.rows, .filterbar, .question'),
+  )
+  const list = $('[data-palette-buttons]')
+  const template = $('template', list)
+  const rows = buttons.map((button) => {
+    const row = template.content.firstElementChild.cloneNode(true)
+    $('span', row).textContent = button.textContent.trim().replaceAll(/\s+/g, ' ')
+    $('button', row).addEventListener('click', () => {
+      palette().close()
+      button.click()
+    })
+    return row
+  })
+  list.replaceChildren(template, ...rows)
 }
 on('click', '[data-palette]', (event) => {
   if (event.metaKey || event.ctrlKey || event.shiftKey) return
@@ -140,6 +159,7 @@ on('click', '[data-palette]', (event) => {
 document.addEventListener('keydown', (event) => {
   const { key, target } = event
   const isTyping = target instanceof Element && target.matches('input, textarea, select')
+  if (key === '?' && !isTyping && !$('dialog[open]')) $('#shortcuts')?.showModal()
   const isAsked = (key === 'k' && (event.metaKey || event.ctrlKey)) || (key === '/' && !isTyping)
   if (!isAsked) return
   event.preventDefault()
@@ -147,7 +167,7 @@ document.addEventListener('keydown', (event) => {
 })
 on('input', '#palette-query', (_event, input) => {
   const asked = input.value.trim().toLowerCase()
-  for (const row of $$('[data-palette-pages] > li')) {
+  for (const row of $$('[data-palette-list] > li')) {
     row.hidden = !row.textContent.toLowerCase().includes(asked)
   }
   if (asked === '') $('#palette-found').replaceChildren()
@@ -265,7 +285,7 @@ document.addEventListener('htmx:after:swap', (event) => {
 /** Prepares a page, loaded or replaced. */
 function arrive() {
   if (!/Mac|iPhone|iPad/.test(navigator.platform)) {
-    for (const key of $$('.search kbd')) key.textContent = 'Ctrl K'
+    for (const key of $$('.search kbd, .modifier')) key.textContent = 'Ctrl K'
   }
   for (const toast of $$('[data-toast]')) fade(toast)
 }

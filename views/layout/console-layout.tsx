@@ -3,7 +3,7 @@ import { shorten } from '../ui/text.tsx'
 import { ConsoleDocument } from './document.tsx'
 import { OutdatedSlot } from './live.tsx'
 import type { LayoutProps } from './model.ts'
-import { Palette } from './palette.tsx'
+import { Palette, Shortcuts } from './palette.tsx'
 import { Sidebar } from './sidebar.tsx'
 import { Toasts } from './toast.tsx'
 import { Topbar } from './topbar.tsx'
@@ -33,5 +33,6 @@ export const ConsoleLayout = (layout: LayoutProps) => (
     </div>
     <Toasts flash={layout.flash} />
     <Palette {...layout} />
+    <Shortcuts />
   </ConsoleDocument>
 )

@@ -25,6 +25,8 @@ export interface LayoutProps {
   base: string
   title: string
   active?: PageKey
+  /** Pages that create something, which this operator can open. */
+  creations: readonly { label: string; href: string }[]
   /** Pages that this operator can't open. */
   hiddenPages?: readonly PageKey[]
   crumbs: readonly Crumb[]

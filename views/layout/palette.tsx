@@ -1,6 +1,9 @@
+import type { ComponentChildren } from 'preact'
 import type { Environment } from '../../src/platform/engines.ts'
-import { Icon } from '../ui/icons.tsx'
+import { Button } from '../ui/form/button.tsx'
+import { Icon, type IconName } from '../ui/icons.tsx'
 import { ShortId } from '../ui/id.tsx'
+import { Facts } from '../ui/section.tsx'
 import { Text } from '../ui/text.tsx'
 import type { LayoutProps } from './model.ts'
 import { LAYOUT_PATHS, navigationOf, PAGES } from './navigation.ts'
@@ -15,12 +18,17 @@ export interface SearchResult {
   environment?: Environment
 }
 
-/** Command palette: opens any page and finds any ID. A dialog, shown by a script. */
+/**
+ * Command palette: opens any page, finds any ID, creates, switches tenants and signs out. A script shows the
+ * dialog, and adds the buttons of the open page.
+ */
 export const Palette = ({
   href,
   scope,
+  scopes,
+  creations,
   hiddenPages,
-}: Pick<LayoutProps, 'href' | 'scope' | 'hiddenPages'>) => (
+}: Pick<LayoutProps, 'href' | 'scope' | 'scopes' | 'creations' | 'hiddenPages'>) => (
   <dialog class="palette" id="palette" aria-label="Search">
     <form method="get" action={href(LAYOUT_PATHS.find)}>
       <Icon name="search" />
@@ -45,8 +53,7 @@ export const Palette = ({
       <kbd>Esc</kbd>
     </form>
     <div class="palettelist">
-      <div id="palette-found" aria-live="polite" />
-      <ul data-palette-pages aria-label="Pages">
+      <ul data-palette-list data-palette-pages aria-label="Pages">
         {navigationOf(scope.kind, hiddenPages).flatMap(({ title, pages }) =>
           pages.map((key) => (
             <li>
@@ -59,8 +66,91 @@ export const Palette = ({
           )),
         )}
       </ul>
+      <ul data-palette-list data-palette-buttons aria-label="On this page">
+        {/* Copied for each button of the page. */}
+        <template>
+          <li>
+            <button type="button" class="item">
+              <Icon name="right" />
+              <span />
+              <span class="hint">This page</span>
+            </button>
+          </li>
+        </template>
+      </ul>
+      <ul data-palette-list aria-label="Create">
+        {creations.map((one) => (
+          <li>
+            <a class="item" href={one.href}>
+              <Icon name="plus" />
+              <span>{one.label}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      <ul data-palette-list aria-label="Session">
+        {scopes
+          .filter(({ id }) => id !== scope.id)
+          .map(({ id, name }) => (
+            <li>
+              <Command action={href(LAYOUT_PATHS.switchScope)} fields={{ to: id }} icon="updown">
+                Switch to <Text text={name} limit={48} />
+              </Command>
+            </li>
+          ))}
+        <li>
+          <Command action={href(LAYOUT_PATHS.signOut)} icon="signOut">
+            Sign out
+          </Command>
+        </li>
+      </ul>
+      <div id="palette-found" aria-live="polite" />
     </div>
   </dialog>
+)
+
+/** Keyboard shortcuts, shown by a script for `?`. */
+export const Shortcuts = () => (
+  <dialog class="shortcuts" id="shortcuts" aria-labelledby="shortcuts-title">
+    <div class="question">
+      <h3 id="shortcuts-title">Keyboard shortcuts</h3>
+      <Facts
+        facts={[
+          [
+            'Search and actions',
+            <>
+              <kbd class="modifier">⌘K</kbd> or <kbd>/</kbd>
+            </>,
+          ],
+          ['Show shortcuts', <kbd>?</kbd>],
+          ['Close a dialog or menu', <kbd>Esc</kbd>],
+        ]}
+      />
+      <div class="actions">
+        <Button type="button" closes>
+          Close
+        </Button>
+      </div>
+    </div>
+  </dialog>
+)
+
+/** An item of the palette that submits a form. */
+const Command = (command: {
+  action: string
+  fields?: Record<string, string>
+  icon: IconName
+  children: ComponentChildren
+}) => (
+  <form method="post" action={command.action}>
+    {Object.entries(command.fields ?? {}).map(([name, value]) => (
+      <input type="hidden" name={name} value={value} />
+    ))}
+    <button type="submit" class="item">
+      <Icon name={command.icon} />
+      <span>{command.children}</span>
+    </button>
+  </form>
 )
 
 /** Search page, which also provides the results of the palette. */
@@ -93,7 +183,7 @@ export const SearchPage = (find: {
       {find.results.length > 0 ? (
         <ul class="found" aria-label="Results">
           {find.results.map((one) => (
-            <li>
+            <li class={one.kind === 'Page' ? 'ispage' : undefined}>
               <a class="item" href={one.href}>
                 <Words {...one} />
               </a>

@@ -207,6 +207,38 @@ test('Theme, menus and search work on the page, by keys too, and a whole row is 
   await reads(page, 'Refresh prices')
 })
 
+test('The palette creates, presses buttons of the page, switches tenants, and "?" shows the shortcuts', async () => {
+  const as = await app.signIn({ roles })
+  await as.actIn(acme.id)
+  const page = await open(ofJob, { as })
+  const type = async (words: string) => {
+    await page.keyboard.press('Control+k')
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type(words)
+  }
+  const items = page.locator('.palettelist [data-palette-list] .item:visible')
+  await type('pause')
+  expect(await items.locator('span').first().allInnerTexts()).toEqual(['Pause job'])
+  expect(await items.count()).toBe(1)
+  await page.keyboard.press('Enter')
+  await page.getByText('Job paused.').waitFor()
+  await page.keyboard.press('?')
+  expect(await page.locator('#shortcuts h3').isVisible()).toBe(true)
+  expect(await seriousFindings(page, { within: '#shortcuts' })).toEqual([])
+  await page.keyboard.press('Escape')
+  await type('new endp')
+  await page.keyboard.press('Enter')
+  await reads(page, 'New endpoint')
+  await type('switch to fjord')
+  await page.keyboard.press('Enter')
+  await reads(page, 'Fjord Bikes')
+  // Viewers are offered nothing to create.
+  const viewer = await acme.as('viewer')
+  await open('/jobs', { as: viewer })
+  await type('new')
+  expect(await items.count()).toBe(0)
+})
+
 test('A filter replaces only the list, changes the address, and shows its progress', async () => {
   const page = await open('/endpoints')
   await page.click('#filter-search')
