@@ -90,8 +90,9 @@ export function placeOf(
   { params, operator }: { params: Record<string, string>; operator: Operator | undefined },
 ): Place {
   const area = areaOf(page)
+  const isOfInstallation = area === 'operator' && operator?.scope?.kind === 'instance'
   return {
-    area,
+    area: isOfInstallation ? 'installation' : area,
     tenantId: area === 'tenant' ? params.tenant : operator && selectedTenantOf(operator),
     environment: page.hasEnvironments ? environmentIn(params) : preferredEnvironment(request),
   }
@@ -104,9 +105,9 @@ export const selectedPlaceOf = (operator: Operator, request: Request): Place => 
   environment: preferredEnvironment(request),
 })
 
-/** The selected tenant, or else the first one. */
+/** The selected tenant, or the first one of an admin who has selected the installation. */
 const selectedTenantOf = ({ scope, memberships }: Operator): string | undefined =>
-  scope?.kind === 'tenant' ? scope.tenantId : memberships[0]?.tenantId
+  scope?.kind === 'tenant' ? scope.tenantId : scope && memberships[0]?.tenantId
 
 /** The environment in the address of a page. Throws `not_found` for any other word. */
 export function environmentIn({ environment }: Record<string, string>): Environment {

@@ -26,6 +26,8 @@ interface PageContent {
   href: LayoutProps['href']
   hrefIn: LayoutProps['hrefIn']
   creations: LayoutProps['creations']
+  /** Address of the page itself, for the answer to a form. */
+  here?: string | undefined
   title: string
   active?: PageKey
   /** Breadcrumbs above this page. */
@@ -52,7 +54,7 @@ export function createLayout(parts: {
   const base = (): string => new URL(baseUrl()).pathname.replace(/\/$/, '')
 
   function page({ request, operator, place, tenant, title, ...of }: PageContent): Response {
-    const { above = [], status = 200, hasEnvironments = false, ...content } = of
+    const { above = [], status = 200, hasEnvironments = false, here, ...content } = of
     const { pathname, search } = new URL(request.url)
     const scope = tenant ?? (place.area === 'installation' ? INSTANCE : operator.scope)
     const { environment } = place
@@ -67,7 +69,8 @@ export function createLayout(parts: {
       theme: themeOf(request),
       hiddenPages: hiddenPagesOf(scope),
       ...(hasEnvironments && { environment }),
-      here: pathname + search,
+      here: here ?? pathname + search,
+      ...(here !== undefined && { address: base() + here }),
       banners: bannersOf(scope, of),
     }
     const response = html(ConsoleLayout(layout), status)

@@ -79,9 +79,12 @@ export function createPages(
     }
   }
 
+  /** Address of the page itself, without the base path. */
+  const pathAt = (spec: Page, { place, params }: PageContext) =>
+    spec.isOutside ? pathOf(spec, params) : addressAt(place, pathOf(spec, params))
+
   /** Address of the page itself. */
-  const hrefOf = (spec: Page, { href, params }: PageContext) =>
-    spec.isOutside ? layout.base() + pathOf(spec, params) : href(pathOf(spec, params))
+  const hrefOf = (spec: Page, context: PageContext) => layout.base() + pathAt(spec, context)
 
   const partsOf = (spec: Page, context: PageContext, live: Record<string, LivePart>): Part[] =>
     Object.entries(live).map(([target, { facts, view }]) => ({
@@ -131,6 +134,7 @@ export function createPages(
       hasEnvironments,
       hrefIn: (environment) => context.hrefIn(environment, list),
       creations: creationsFor(context),
+      here: request.method === 'GET' ? undefined : pathAt(spec, context),
       above: isBelow ? [crumbTo(section, context), ...above] : [],
       flash: flash ?? flashes.get(context.query.done ?? ''),
       status,
@@ -153,7 +157,7 @@ export function createPages(
     const { value, errors } = await submitted(
       async () => action.run(context),
       formOf(action, context),
-      action.form ? CORRECTABLE : CONFLICT,
+      kindsShownBy(spec, action),
     )
     if (errors && !action.form) {
       const flash: Flash = { tone: 'bad', text: errors[0]?.message ?? '' }
@@ -168,7 +172,9 @@ export function createPages(
     const done = [keyOf(spec, name), flash].filter(Boolean).join('.')
     const target = to ?? pathOf(spec, context.params)
     const message = flashes.has(done) ? { done } : {}
-    return layout.go(addressAt(context.place, target, { ...query, ...message }), cookies)
+    // Before the sign-in, the action itself may have selected a tenant: the short address leads there.
+    const place = spec.right === 'anyone' ? { ...context.place, ...NOWHERE } : context.place
+    return layout.go(addressAt(place, target, { ...message, ...query }), cookies)
   }
 
   const routes: AnyElysia = new Elysia({ name: 'pages', detail: { hide: true } }).use(middleware)
@@ -209,6 +215,14 @@ export function createPages(
 const UPDATES = '/updates'
 
 type Routed = TenantContext & { request: Request; params?: Record<string, string>; body?: Fields }
+
+const NOWHERE = { area: 'operator', tenantId: undefined } as const
+
+/** Errors that the page itself shows. A plain page has no place for messages. */
+const kindsShownBy = ({ isPlain }: Page, { form }: Action<string>): ReadonlySet<ErrorKind> =>
+  form ? CORRECTABLE : isPlain ? NONE : CONFLICT
+
+const NONE: ReadonlySet<ErrorKind> = new Set()
 
 /** Errors that an action without a form can run into. Any other means a request that no page sends. */
 const CONFLICT: ReadonlySet<ErrorKind> = new Set(['conflict'])

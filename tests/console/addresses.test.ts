@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { newHttpBrowser } from '../support/http-browser.ts'
-import { inEnvironment, pagesOf, UNKNOWN_ID, useConsole } from './fixture.ts'
+import { inEnvironment, pagesOf, SYSTEM, UNKNOWN_ID, useConsole } from './fixture.ts'
 
 const app = await useConsole()
 const acme = await app.newTenant('Acme')
@@ -84,6 +84,47 @@ test('Two tabs show two tenants, and each form changes its own', async () => {
   const nameOf = ({ id }: { id: string }) => app.platform.tenants.find(id).name
   expect([nameOf(acme), nameOf(other)]).toEqual(['Acme Ltd', 'Other'])
   expect(renamed.text).toContain(email)
+})
+
+test('An invitation leads to its tenant, whatever the session had selected', async () => {
+  const { cookie, id: operatorId, email } = await app.signIn({ roles })
+  const third = await app.tenant('Third')
+  const by = { actor: SYSTEM, id: 'inviter', name: 'Bo' }
+  const { url } = await app.operators.invitations.invite(by, third.id, { email, role: 'viewer' })
+  const { headers } = await app.raw(new URL(url).pathname, {
+    method: 'POST',
+    headers: { accept: 'text/html', cookie },
+    body: new URLSearchParams({ account: operatorId }),
+  })
+  expect(headers.get('location')).toBe('/console')
+  expect(await redirected('/console', cookie)).toBe(`/console/${third.id}/live`)
+})
+
+test('A session that lost its tenant leads to no other one', async () => {
+  const lost = await app.tenant('Lost')
+  const { cookie, actIn, id, open } = await app.signIn({
+    roles: { [acme.id]: 'viewer', [lost.id]: 'viewer' },
+  })
+  await actIn(lost.id)
+  await app.operators.memberships.remove(SYSTEM, lost.id, id)
+  for (const path of ['/console', '/console/jobs'])
+    expect(await redirected(path, cookie)).toBe('/console/start')
+  const page = await open('/console/start')
+  expect(page.says('You no longer have access').html).not.toContain(`/console/${acme.id}`)
+})
+
+test('With the installation selected, the account page leads to it', async () => {
+  const admin = await app.signIn({ isAdmin: true, roles: { [acme.id]: 'viewer' } })
+  await admin.actIn(null)
+  const { html } = await admin.open('/account')
+  for (const path of ['', '/find']) expect(html).toContain(`"/console/installation${path}"`)
+})
+
+test('The answer to a form has the address of its page, which its links and the history get', async () => {
+  const { html } = await acme.owner.send('/bots/token', { token: 'bad' })
+  const address = `/console/${acme.id}/live/bots`
+  expect(html).toContain(`name="return_to" value="${address}"`)
+  expect(html).toContain(`data-address="${address}"`)
 })
 
 test('The switch leads to the same list in the other environment, from a detail to its list', async () => {

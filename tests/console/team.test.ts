@@ -131,6 +131,9 @@ test('A member gets a new role, which counts immediately, is removed, or leaves'
   expect(owner.audited('member.removed')).toEqual([`operator:${member.id}`])
   expect((await viewer.send(`${PAGE}/leave`)).location).toEndWith('/account?done=account.left')
   expect(viewer.audited('member.removed')).toHaveLength(1)
+  const other = await app.signIn({ roles: { [tenantId]: 'owner' } })
+  const self = await other.send(`${PAGE}/${other.id}/remove`)
+  expect(self.location).toEndWith('/account?done=account.left')
   expect(roles()).toEqual([[owner.id, 'owner']])
 })
 

@@ -85,8 +85,8 @@ on('keydown', 'textarea[data-code]', (event, field) => {
 
 /* Leaving a page with an unsaved secret asks for confirmation. */
 let isLeaving = false
-on('submit', 'form', () => {
-  isLeaving = true
+on('submit', 'form', (event) => {
+  if (!event.defaultPrevented) isLeaving = true
 })
 const unsaved = () => $$('[data-guarded]').find((panel) => !$('[data-saved]', panel).checked)
 addEventListener('beforeunload', (event) => {
@@ -284,6 +284,8 @@ document.addEventListener('htmx:after:swap', (event) => {
 
 /** Prepares a page, loaded or replaced. */
 function arrive() {
+  const { address } = document.body.dataset
+  if (address) history.replaceState(history.state, '', address)
   if (!/Mac|iPhone|iPad/.test(navigator.platform)) {
     for (const key of $$('.search kbd, .modifier')) key.textContent = 'Ctrl K'
   }

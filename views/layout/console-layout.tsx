@@ -15,6 +15,7 @@ export const ConsoleLayout = (layout: LayoutProps) => (
     title={`${shorten(layout.title)} · ${shorten(layout.scope.name, 48)}`}
     theme={layout.theme}
     style={layout.environment === 'test' ? 'console testdata' : 'console'}
+    address={layout.address}
   >
     <a class="skip" href="#content">
       Skip to content

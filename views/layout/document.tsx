@@ -16,6 +16,8 @@ export function ConsoleDocument(page: {
   style: string
   /** Omits htmx, for pages without a session. */
   isPlain?: boolean
+  /** Replaces the address of a form in the browser's history: going back would ask for it with GET. */
+  address?: string | undefined
   children: ComponentChildren
 }) {
   return (
@@ -33,7 +35,7 @@ export function ConsoleDocument(page: {
         {!page.isPlain && <script src={assetHref(page.base, 'htmx.js')} defer />}
         <script src={assetHref(page.base, 'console.js')} defer />
       </head>
-      <body class={page.style} {...(!page.isPlain && BOOST)}>
+      <body class={page.style} data-address={page.address} {...(!page.isPlain && BOOST)}>
         {page.children}
       </body>
     </html>

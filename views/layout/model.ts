@@ -43,6 +43,8 @@ export interface LayoutProps {
   theme: Theme
   /** Path and query of this page, to return to after a form of the layout was submitted. */
   here: string
+  /** Address of the page itself, if it answers a form of another address. */
+  address?: string
   banners?: readonly BannerProps[]
   flash?: Flash
   children: ComponentChildren

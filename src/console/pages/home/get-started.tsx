@@ -44,7 +44,7 @@ export function GetStarted({ hasKey }: { hasKey: boolean }) {
         >
           <div class="actions">
             <PageLink page="signIn" text="Sign-in methods" />
-            <PageLink page="bots" text="Bots" />
+            <PageLink page="bots" text="Bot" />
           </div>
         </Step>
         <Step title="Invite your team" text="As owners, members or viewers.">

@@ -40,7 +40,7 @@ export const overviewPage = page({
     const upcoming = environment === 'live' ? upcomingRuns(clockwork, tenantId, now) : undefined
     const activity = latestActivity(context)
     const { active = 0, paused = 0 } = known.jobs ?? {}
-    const isUsed = activity.length > 0 || upcoming?.length !== 0 || active + paused > 0
+    const isUsed = activity.length > 0 || (upcoming ?? []).length > 0 || active + paused > 0
     return { ...known, isFresh: !isUsed && !hasEndpoint, upcoming, activity }
   },
 

@@ -10,7 +10,10 @@ export const startPage = page({
   right: 'operator',
   title: 'Overview',
   load: ({ operators, operator }) => ({ isWaiting: operators.signUp.isWaiting(operator.id) }),
-  view: ({ isWaiting }) => (isWaiting ? <Unverified /> : <NoTenant />),
+  view({ isWaiting }) {
+    if (isWaiting) return <Unverified />
+    return usePage().operator.scope ? <Ready /> : <NoTenant />
+  },
 })
 
 function Unverified() {
@@ -34,6 +37,18 @@ function Unverified() {
     </>
   )
 }
+
+const Ready = () => (
+  <>
+    <PageHead
+      title="Your tenant is ready"
+      state={{ tone: 'good', sentence: 'You are a member of a tenant now.' }}
+    />
+    <LinkButton weight="primary" href={usePage().href('')}>
+      Go to the overview
+    </LinkButton>
+  </>
+)
 
 function NoTenant() {
   const { operator, href } = usePage()
