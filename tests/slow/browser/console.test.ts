@@ -157,6 +157,13 @@ test('Leaving a new key asks whether it is saved', async () => {
   expect(await page.textContent('dialog[open] h3')).toBe('Have you saved the key?')
   await page.click('dialog[open] button:has-text("Go back")')
   expect(await page.isVisible('#secret-saved')).toBe(true)
+  // A search that leads nowhere is not a way out.
+  await page.evaluate(() =>
+    document.querySelector<HTMLFormElement>('#palette form')?.requestSubmit(),
+  )
+  const isGuarded = () =>
+    page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })))
+  expect(await isGuarded()).toBe(true)
   await page.click('.crumbs a >> nth=0')
   await page.click('dialog[open] button:has-text("Leave page")')
   await reads(page, 'API keys')
@@ -324,6 +331,20 @@ test('A link replaces the page without loading it again, with title, focus and t
   await page.waitForURL('**/reference')
   expect(await isSame()).toBe(false)
   expect(reports).toEqual([])
+})
+
+test('The way back from a page leads to the form that was refused before it, at its own address', async () => {
+  const page = await open('/bots')
+  await page.getByLabel('Token').fill('no token')
+  await page.click('button:has-text("Check and save token")')
+  await page.waitForSelector('.errorsummary')
+  const own = `${app.url}/console/${acme.id}/live/bots`
+  expect(page.url()).toBe(own)
+  await page.click('.sidebar a:has-text("Audit log")')
+  await reads(page, 'Audit log')
+  await page.goBack()
+  await reads(page, 'Live bot')
+  expect(page.url()).toBe(own)
 })
 
 test('A link to a page of a session that has ended leads to the sign-in', async () => {
