@@ -149,6 +149,12 @@ test('A new tenant is told how to start', async () => {
   ;(await main()).says('No problems: no failures in 1 job').omits('Your tenant is ready.')
 })
 
+test('An empty test environment does not call a tenant new', async () => {
+  const { main, owner } = await newTenant()
+  ;(await main()).says('Your tenant is ready.')
+  ;(await main(owner.in('test'))).says('No problems').omits('Your tenant is ready.', 'Runs today')
+})
+
 test('The overview of the installation has its state; admins are told of a missing backup', async () => {
   const { id, main, job } = await newTenant()
   await job({ is_active: false })

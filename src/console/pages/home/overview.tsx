@@ -37,11 +37,13 @@ export const overviewPage = page({
   load(context): Overview {
     const { clockwork, tenantId, environment, now, rarely } = context
     const { hasEndpoint, ...known } = rarely(() => countsOf(context))
-    const upcoming = environment === 'live' ? upcomingRuns(clockwork, tenantId, now) : undefined
+    const isLive = environment === 'live'
+    const upcoming = isLive ? upcomingRuns(clockwork, tenantId, now) : undefined
     const activity = latestActivity(context)
     const { active = 0, paused = 0 } = known.jobs ?? {}
     const isUsed = activity.length > 0 || (upcoming ?? []).length > 0 || active + paused > 0
-    return { ...known, isFresh: !isUsed && !hasEndpoint, upcoming, activity }
+    // An empty test environment says nothing about the tenant.
+    return { ...known, isFresh: isLive && !isUsed && !hasEndpoint, upcoming, activity }
   },
 
   view(overview) {
