@@ -36,8 +36,7 @@ export function newHttpBrowser({ stopsBefore = 'nowhere' }: { stopsBefore?: stri
       keep(next.url, response.headers.getSetCookie())
       const location = response.headers.get('location')
       if (location === null) return seen(next.url, response)
-      // After 307 the browser sends the same form again.
-      next = { ...(response.status === 307 && next), url: new URL(location, next.url).href }
+      next = { url: new URL(location, next.url).href }
       if (next.url.startsWith(stopsBefore)) return seen(next.url, response)
     }
     throw new Error(`no end: ${steps.join(' ')}`)
