@@ -142,15 +142,19 @@ export function createPages(
     })
   }
 
+  const creations = pages.flatMap(({ path, right, title }) =>
+    /\/(new|invite)$/.test(path) && typeof title === 'string' ? [{ path, right, title }] : [],
+  )
+
   /** Pages that create something, in the tenant or the installation of a page. */
   const creationsFor = ({ tenant, operator, place, href }: PageContext) =>
-    pages
-      .filter(({ path, right }) => {
-        if (!/\/(new|invite)$/.test(path)) return false
-        if (right === 'admin') return place.area === 'installation' && operator.isAdmin
-        return tenant !== undefined && may(tenant.role, right)
-      })
-      .map(({ title, path }) => ({ label: String(title), href: href(path) }))
+    creations
+      .filter(({ right }) =>
+        right === 'admin'
+          ? place.area === 'installation' && operator.isAdmin
+          : tenant !== undefined && may(tenant.role, right),
+      )
+      .map(({ title, path }) => ({ label: title, href: href(path) }))
 
   async function act(spec: Page, name: string, context: PageContext): Promise<Response> {
     const action = spec.actions?.[name] as Action<string>

@@ -8,16 +8,26 @@ import { trimmedText } from '../../form.ts'
 import { themeOf } from '../../layout.ts'
 import { usePage } from '../../page.tsx'
 
-/** A page before the sign-in: one card. */
-export function EntryLayout(page: {
+/** A page before the console: one card, for the sign-in and the set-up. */
+export function EntryLayout({
+  children,
+  ...page
+}: {
   title: ComponentChildren
   windowTitle: string
   intro: string | undefined
   steps?: { at: number; names: readonly string[] }
+  isWide?: boolean
+  isLive?: boolean
   children: ComponentChildren
 }) {
-  const { layout, request } = usePage()
-  return <PlainLayout base={layout.base()} theme={themeOf(request)} {...page} />
+  const { layout, request, liveSource } = usePage()
+  return (
+    <PlainLayout base={layout.base()} theme={themeOf(request)} {...page}>
+      {liveSource}
+      {children}
+    </PlainLayout>
+  )
 }
 
 /** A link that was used or has expired, and what to do next. */

@@ -1,40 +1,29 @@
 import type { ComponentChildren } from 'preact'
-import { PlainLayout } from '../../../../views/layout/plain-layout.tsx'
 import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Field } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
 import { trimmedText } from '../../form.ts'
-import { themeOf } from '../../layout.ts'
 import { page, usePage } from '../../page.tsx'
+import { EntryLayout } from '../entry/account-fields.tsx'
 
 /** Steps of the set-up. */
 export const SET_UP_STEPS = ['Account and tenant', 'API key', 'First job']
 
 /** A page of the set-up, after the account exists. */
-export function SetUpStep(step: {
+export const SetUpStep = ({
+  at,
+  title,
+  ...step
+}: {
   at: number
   title: string
   intro: string
   isWide?: boolean
   isLive?: boolean
   children: ComponentChildren
-}) {
-  const { at, title, children, ...of } = step
-  const { layout, request, liveSource } = usePage()
-  return (
-    <PlainLayout
-      base={layout.base()}
-      theme={themeOf(request)}
-      windowTitle={title}
-      title={title}
-      steps={{ at, names: SET_UP_STEPS }}
-      {...of}
-    >
-      {liveSource}
-      {children}
-    </PlainLayout>
-  )
-}
+}) => (
+  <EntryLayout windowTitle={title} title={title} steps={{ at, names: SET_UP_STEPS }} {...step} />
+)
 
 /** First page after sign-up, where an operator names the new tenant. */
 export const welcomePage = page({
