@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
+import type { ComponentChildren } from 'preact'
 import type { ApiDocument, ApiOperation, JsonSchema } from '../src/http/openapi.ts'
-import { Page } from './layout.tsx'
+import { assetHref } from './assets.ts'
 
 interface Entry {
   anchor: string
@@ -267,3 +268,18 @@ export function exampleValue(name: string, schema: JsonSchema): unknown {
 /** The object of an optional body, whose schema is `object or null`. */
 const objectIn = (schema: JsonSchema | undefined): JsonSchema | undefined =>
   schema?.anyOf?.find(({ properties }) => properties) ?? schema
+
+/** The document: title, style sheet, content. */
+const Page = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  <html lang="en">
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <title>{title}</title>
+      <link rel="icon" href={assetHref('', 'icon.svg')} type="image/svg+xml" />
+      <link rel="stylesheet" href={assetHref('', 'gatehouse.css')} />
+    </head>
+    <body>{children}</body>
+  </html>
+)
