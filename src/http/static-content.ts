@@ -16,11 +16,13 @@ export function createStaticContent(type: string, text: () => string) {
   }
 
   function encoded(coding: Coding): Promise<Uint8Array<ArrayBuffer>> {
-    const found = compressed.get(coding) ?? encode(read().text, coding, 'small')
-    compressed.set(coding, found)
+    const found = compressed.get(coding)
+    if (found) return found
+    const made = encode(read().text, coding, 'small')
+    compressed.set(coding, made)
     // The next client tries again.
-    found.catch(() => compressed.delete(coding))
-    return found
+    made.catch(() => compressed.delete(coding))
+    return made
   }
 
   /** 200, or 304 for a client that has it. `headers` are added to either. */
