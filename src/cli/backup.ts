@@ -48,6 +48,11 @@ export const backup: Command = {
       type: 'boolean',
       help: 'Leave out master.key. Keep it elsewhere: without it, secrets in the backup are lost.',
     },
+    'while-running': {
+      type: 'string',
+      value: 'PID',
+      help: 'Write nothing if this process, such as the script that runs the backup, ends first.',
+    },
   },
   run: (invocation) => {
     const { config, options } = invocation
@@ -119,16 +124,27 @@ function make(
   to: Parameters<typeof makeBackup>[0]['to'],
 ): Promise<Backup> {
   const progress = createProgress(io, 'Backing up', 'bytes')
+  const self = thisProcess(VERSION)
+  const asker = askerOf(options)
   progress.step(0)
   return makeBackup({
     dataDir: config.dataDir,
     to,
     withKey: options['without-key'] !== true,
     clock: systemClock,
-    process: thisProcess(VERSION),
+    process: self,
+    isWanted: () => asker === undefined || self.isRunning(asker),
     onProgress: progress.step,
     onInterrupt,
   }).finally(progress.end)
+}
+
+/** The process without which the backup is not wanted. Throws `UsageError` for no process id. */
+function askerOf({ 'while-running': given }: Configured['options']): number | undefined {
+  if (typeof given !== 'string') return
+  if (!/^[1-9]\d{0,9}$/.test(given))
+    throw new UsageError('backup: --while-running takes a process id, such as $$ in a shell')
+  return Number(given)
 }
 
 /** The file to write; in a directory, it is named after the time. */

@@ -33,7 +33,10 @@ const ChildError = Type.Object({ error: Type.String() })
  */
 export const archiveInChild: MakeArchive = async (dataDir, file, signal) => {
   const target = ['--config', '/dev/null', '--data-dir', dataDir]
-  const child = Bun.spawn([...program.command, 'backup', ...target, '--to', file, '--json'], {
+  // Another process takes over when this one dies. A second archive would be one too many.
+  const bond = ['--while-running', `${process.pid}`]
+  const command = [...program.command, 'backup', ...target, ...bond, '--to', file, '--json']
+  const child = Bun.spawn(command, {
     cwd: program.cwd,
     env: {},
     stdin: 'ignore',

@@ -2,7 +2,7 @@ import { createWriteStream, existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { type Clock, isoTime } from '../clock.ts'
-import { notFound } from '../errors.ts'
+import { conflict, notFound } from '../errors.ts'
 import { giveName, refuseTaken, sync } from '../files.ts'
 import type { Process } from '../process.ts'
 import { masterKeyFile } from '../sealing/key-file.ts'
@@ -25,6 +25,8 @@ export interface BackupRequest {
   withKey: boolean
   clock: Clock
   process: Process
+  /** If it returns false once the archive is written, nothing is kept of it. */
+  isWanted?: () => boolean
   onProgress?: (packed: number, total: number) => void
   onInterrupt?: OnInterrupt
 }
@@ -44,7 +46,7 @@ export interface Backup {
  * of the database in the destination, and none in the data directory.
  */
 export async function makeBackup(request: BackupRequest): Promise<Backup> {
-  const { to, process, clock, dataDir, onInterrupt } = request
+  const { to, process, clock, dataDir, isWanted = () => true, onInterrupt } = request
   const createdAt = clock.now()
   if ('file' in to) refuseTaken(to.file)
   const workIn = 'file' in to ? dirname(to.file) : to.workIn
@@ -59,6 +61,7 @@ export async function makeBackup(request: BackupRequest): Promise<Backup> {
     const made = await pour(request, { createdAt, folder: work.path, openSink })
     if (to.ownerOf !== undefined) ownLike(draft, to.ownerOf)
     sync(draft)
+    if (!isWanted()) throw conflict('the process that asked for the backup has ended')
     giveName(draft, to.file)
     sync(workIn)
     return made

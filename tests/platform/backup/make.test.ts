@@ -94,6 +94,13 @@ test('A backup can be written to a stream, and a broken stream leaves nothing be
   await until(() => fs.readdirSync(home.path).length === 1)
 })
 
+test('A backup that is no longer wanted once it is written leaves nothing behind', async () => {
+  using home = createHome()
+  const refused = home.backUp('a.tar.gz', { isWanted: () => false })
+  await expect(refused).rejects.toThrow('the process that asked for the backup has ended')
+  expect(fs.readdirSync(home.path)).toEqual(['data'])
+})
+
 test('Work folders of dead processes are removed, those of running processes after two days', async () => {
   using home = createHome()
   const process = { ...PROCESS, isRunning: (pid: number) => pid === 99 }
