@@ -3,8 +3,9 @@ import { defineConfig } from 'drizzle-kit'
 export default defineConfig({
   dialect: 'sqlite',
   schema: [
-    './src/console/operators/schema.ts',
+    './src/console/*/schema.ts',
     './src/platform/schema.ts',
+    './src/platform/test-receiver/schema.ts',
     './src/delivery/schema.ts',
     './src/engines/*/schema.ts',
   ],

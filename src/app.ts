@@ -55,7 +55,7 @@ export function createApp(
   const keyAccess = createKeyAccess({ keys, contexts, turns, maxBody })
   const health = createHealth({ db, metrics, metricsEnabled: config.metrics.enabled })
   retention.add(platform.audit.retention(config.retention.auditMs))
-  retention.add(...metering.retention(config.retention.usageMs))
+  retention.add(...metering.retention(config.retention.usageMs), platform.testReceivers.retention)
   const clockwork = createClockwork(platform, config)
   const delivery = createDelivery(platform, config, {
     relay: relayPolicy(config.relay, platform.random),

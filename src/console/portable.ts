@@ -9,5 +9,6 @@ export const portable: Portable = {
     console_places: 'belongs to sessions, which are not exported',
     console_invitations: 'links that lead to this installation',
     console_links: 'belongs to the installation',
+    console_checklists: 'belongs to the first steps in this installation',
   },
 }

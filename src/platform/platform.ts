@@ -15,6 +15,7 @@ import { createResources } from './resources.ts'
 import { createRetention } from './retention.ts'
 import type { Sealing } from './sealing/index.ts'
 import { createTenants } from './tenants.ts'
+import { createTestReceivers } from './test-receiver/index.ts'
 
 export type Platform = ReturnType<typeof createPlatform>
 
@@ -32,18 +33,20 @@ export function createPlatform(parts: {
   /** Replaces the random numbers, for tests. */
   random?: Random
 }) {
-  const { db, clock, log, outbound, sealing, keyPrefix, random = systemRandom } = parts
+  const { db, clock, log, sealing, keyPrefix, random = systemRandom } = parts
   const audit = createAudit({ db, clock })
   const keys = createKeys({ db, clock, audit, prefix: keyPrefix })
   const resources = createResources()
   for (const engine of ENGINES)
     resources.add(`${engine}:key`, (tenantId, id) => keys.isOf(tenantId, engine, id))
   const metrics = createMetrics()
+  const testReceivers = createTestReceivers({ db, clock, sealing })
   return {
     db,
     clock,
     log,
-    outbound,
+    outbound: testReceivers.before(parts.outbound),
+    testReceivers,
     sealing,
     random,
     audit,

@@ -68,6 +68,7 @@ export const tenantPortable: Portable = {
     installation: 'belongs to the installation',
     backups: 'belongs to the installation',
     imports: 'belongs to the installation',
+    test_requests: 'kept for a day, to try things out',
   },
 }
 

@@ -5,6 +5,7 @@ export const FINGERPRINT_PURPOSES = [
   'gate csrf tokens',
   'gate recovery codes',
   'mail recipients',
+  'test receivers',
 ] as const
 
 export type FingerprintPurpose = (typeof FINGERPRINT_PURPOSES)[number]

@@ -3,6 +3,7 @@ import { getTableColumns, is } from 'drizzle-orm'
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { PORTABLE, PORTABLE_TABLES } from '../../../src/cli/portable.ts'
 import { sealedColumns } from '../../../src/cli/secrets.ts'
+import * as checklist from '../../../src/console/checklist/schema.ts'
 import * as consoleSchema from '../../../src/console/operators/schema.ts'
 import * as delivery from '../../../src/delivery/schema.ts'
 import * as clockwork from '../../../src/engines/clockwork/schema.ts'
@@ -14,11 +15,16 @@ import { auditOf } from '../../../src/platform/portable/personal-data.ts'
 import { openSnapshot } from '../../../src/platform/portable/snapshot.ts'
 import { asItIs } from '../../../src/platform/portable/table.ts'
 import * as platform from '../../../src/platform/schema.ts'
+import * as testReceiver from '../../../src/platform/test-receiver/schema.ts'
 import { usePassepartout } from '../../engines/passepartout/fixture.ts'
 
-const tables = [platform, delivery, clockwork, gate, passepartout, relay, consoleSchema]
-  .flatMap((schema) => Object.values<unknown>(schema))
-  .filter((value): value is SQLiteTable => is(value, SQLiteTable))
+const SCHEMAS = [
+  ...[platform, testReceiver, delivery, clockwork, gate, passepartout, relay],
+  ...[consoleSchema, checklist],
+]
+const tables = SCHEMAS.flatMap((schema) => Object.values<unknown>(schema)).filter(
+  (value): value is SQLiteTable => is(value, SQLiteTable),
+)
 const nameOf = (table: SQLiteTable) => getTableConfig(table).name
 
 test('Every table is either exported or left out for a reason', () => {
