@@ -1,6 +1,7 @@
 import type { Config } from '../config/index.ts'
 import type { Db } from '../db/open.ts'
 import { createAudit } from './audit/index.ts'
+import { createBranding } from './branding/index.ts'
 import type { Clock } from './clock.ts'
 import { ENGINES } from './engines.ts'
 import { createInstances } from './instances.ts'
@@ -36,6 +37,7 @@ export function createPlatform(parts: {
   const { db, clock, log, sealing, keyPrefix, random = systemRandom } = parts
   const audit = createAudit({ db, clock })
   const keys = createKeys({ db, clock, audit, prefix: keyPrefix })
+  const tenants = createTenants({ db, clock, audit, onChange: keys.forget })
   const resources = createResources()
   for (const engine of ENGINES)
     resources.add(`${engine}:key`, (tenantId, id) => keys.isOf(tenantId, engine, id))
@@ -50,7 +52,8 @@ export function createPlatform(parts: {
     sealing,
     random,
     audit,
-    tenants: createTenants({ db, clock, audit, onChange: keys.forget }),
+    tenants,
+    branding: createBranding({ db, clock, audit, tenants }),
     keys,
     resources,
     instances: createInstances({ db, clock, process: parts.process }),

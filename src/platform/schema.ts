@@ -50,6 +50,39 @@ export const apiKeys = sqliteTable(
   (t) => [index('api_keys_by_tenant').on(t.tenantId, t.createdAt)],
 )
 
+/** What a tenant shows to its users on sign-in pages and in emails. */
+export const branding = sqliteTable('branding', {
+  tenantId: tenantId().primaryKey(),
+  /** Null for the name of the tenant. */
+  displayName: text('display_name'),
+  /** Such as `#2f6f5e`; null for the color of Gatehouse. */
+  accent: text('accent'),
+  supportUrl: text('support_url'),
+  termsUrl: text('terms_url'),
+  privacyUrl: text('privacy_url'),
+  /** The name in the From header of emails; null for the installation's. */
+  senderName: text('sender_name'),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+/** The logos of a tenant, for light and for dark pages. */
+export const brandingLogos = sqliteTable(
+  'branding_logos',
+  {
+    tenantId: tenantId(),
+    theme: text('theme', { enum: ['light', 'dark'] }).notNull(),
+    type: text('type', { enum: ['image/png', 'image/jpeg', 'image/webp'] }).notNull(),
+    width: integer('width').notNull(),
+    height: integer('height').notNull(),
+    /** SHA-256 of the image, hexadecimal: part of its address. */
+    hash: text('hash').notNull(),
+    /** The image, base64. */
+    data: text('data').notNull(),
+    updatedAt: integer('updated_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.tenantId, t.theme] })],
+)
+
 /** The audit log, to which rows are only added. */
 export const auditLog = sqliteTable(
   'audit_log',

@@ -31,11 +31,14 @@ import {
   gateCredentials,
   gateErasures,
   gateIdentities,
+  gateMailTexts,
   gateSettings,
   gateSocialLinks,
 } from './schema.ts'
 import { providerTokens, totpSecret } from './sealed.ts'
 import type { SettingsRow } from './settings/store.ts'
+import { checkKeptText } from './sign-in/mail-templates/texts.ts'
+import type { MailTextRow } from './sign-in/mail-templates/texts-store.ts'
 import type { SocialLinkRow } from './sign-in/social/links-store.ts'
 import { createStore } from './store.ts'
 
@@ -60,6 +63,21 @@ const settings: PortableTable<SettingsRow> = {
 
 function checkUrls(urls: unknown) {
   for (const url of urls as string[]) requireWebUrl(url, 'return_urls')
+}
+
+const mailText: PortableTable<MailTextRow> = {
+  kind: 'mail_text',
+  table: gateMailTexts,
+  columns: {
+    tenantId: asItIs,
+    mail: asItIs,
+    language: asItIs,
+    subject: asItIs,
+    intro: asItIs,
+    updatedAt: asItIs,
+  },
+  order: ['mail', 'language'],
+  check: checkKeptText,
 }
 
 const identity: PortableTable<IdentityRow> = {
@@ -260,7 +278,7 @@ const erasedIdentity: PortableTable<typeof gateErasures.$inferSelect> = {
 
 /** Identities with their credentials, and the tenant's settings. */
 export const portable: Portable = {
-  tables: [settings, identity, address, credential, socialLink, erasedIdentity],
+  tables: [settings, mailText, identity, address, credential, socialLink, erasedIdentity],
   leftOut: {
     gate_sessions: 'users sign in again',
     gate_access_tokens: 'expire within a day',

@@ -170,6 +170,23 @@ export const gateSettings = sqliteTable('gate_settings', {
   policiesUpdatedAt: integer('policies_updated_at'),
 })
 
+/** Subjects and introductions of emails that a tenant has changed. */
+export const gateMailTexts = sqliteTable(
+  'gate_mail_texts',
+  {
+    tenantId: tenantId(),
+    /** The kind of email, such as `verification`. */
+    mail: text('mail').notNull(),
+    language: text('language', { enum: ['en', 'de'] }).notNull(),
+    /** Null for the default subject. */
+    subject: text('subject'),
+    /** Plain text, with empty lines between paragraphs; null for the default introduction. */
+    intro: text('intro'),
+    updatedAt: integer('updated_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.tenantId, t.mail, t.language] })],
+)
+
 /** Self-service flows: a form of one or several steps. */
 export const gateFlows = sqliteTable(
   'gate_flows',

@@ -8,6 +8,7 @@ import { createSessionStore } from './sessions/store.ts'
 import { createSettingsStore } from './settings/store.ts'
 import { createCodeStore } from './sign-in/flows/codes-store.ts'
 import { createFlowStore } from './sign-in/flows/store.ts'
+import { createMailTextStore } from './sign-in/mail-templates/texts-store.ts'
 import { createSocialLinkStore } from './sign-in/social/links-store.ts'
 import { createOAuthStateStore } from './sign-in/social/oauth-states-store.ts'
 import { createAccessTokenStore } from './tokens/store.ts'
@@ -23,6 +24,7 @@ export const createStore = (db: Db) => ({
   accessTokens: createAccessTokenStore(db),
   decisions: createDecisionStore(db),
   settings: createSettingsStore(db),
+  mailTexts: createMailTextStore(db),
   flows: createFlowStore(db),
   codes: createCodeStore(db),
   socialLinks: createSocialLinkStore(db),

@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Type } from '@sinclair/typebox'
+import { checkedBranding } from '../branding/checks.ts'
+import { checkLogo } from '../branding/image.ts'
 import { hasEnvironments } from '../engines.ts'
 import { invalid } from '../errors.ts'
 import { isMonth } from '../metering/months.ts'
-import { apiKeys, tenants, usageMonths } from '../schema.ts'
+import { apiKeys, branding, brandingLogos, tenants, usageMonths } from '../schema.ts'
 import { SYSTEM_TENANT_ID } from '../system-tenant.ts'
 import { checkedName } from '../tenants.ts'
 import { json } from './fields.ts'
@@ -53,11 +56,59 @@ const usageMonth: PortableTable<typeof usageMonths.$inferSelect> = {
   },
 }
 
+const look: PortableTable<typeof branding.$inferSelect> = {
+  kind: 'branding',
+  table: branding,
+  columns: {
+    tenantId: asItIs,
+    displayName: asItIs,
+    accent: asItIs,
+    supportUrl: asItIs,
+    termsUrl: asItIs,
+    privacyUrl: asItIs,
+    senderName: asItIs,
+    updatedAt: asItIs,
+  },
+  order: ['tenantId'],
+  check({ displayName, accent, supportUrl, termsUrl, privacyUrl, senderName }) {
+    const given = {
+      display_name: displayName,
+      accent_color: accent,
+      support_url: supportUrl,
+      terms_url: termsUrl,
+      privacy_url: privacyUrl,
+      sender_name: senderName,
+    }
+    if (!isDeepStrictEqual(checkedBranding(given), given))
+      throw invalid(
+        'must be in the form that it is stored in: trimmed, with the color in lower case',
+        { field: 'branding', rule: 'format' },
+      )
+  },
+}
+
+const logo: PortableTable<typeof brandingLogos.$inferSelect> = {
+  kind: 'branding_logo',
+  table: brandingLogos,
+  columns: {
+    tenantId: asItIs,
+    theme: asItIs,
+    type: asItIs,
+    width: asItIs,
+    height: asItIs,
+    hash: asItIs,
+    data: asItIs,
+    updatedAt: asItIs,
+  },
+  order: ['theme'],
+  check: checkLogo,
+}
+
 /**
  * The platform's tables of a tenant. They come before the engines' tables, which refer to them.
  */
 export const tenantPortable: Portable = {
-  tables: [tenant, usageMonth],
+  tables: [tenant, usageMonth, look, logo],
   leftOut: {
     audit_log: 'history of the exporting installation',
     mails: 'queued, or history',
