@@ -26,6 +26,7 @@ import { createRequestContexts } from './http/request-context.ts'
 import { createTurns } from './http/turns.ts'
 import { baseUrlOf } from './http/urls.ts'
 import { createBackups } from './platform/backup/index.ts'
+import { createInstallationSettings } from './platform/installation-settings/index.ts'
 import { createMail } from './platform/mail/index.ts'
 import type { Platform } from './platform/platform.ts'
 import { createStorageWatch } from './platform/storage-watch.ts'
@@ -65,11 +66,13 @@ export function createApp(
   const backups = createBackups({ ...platform, settings: config.backup })
   retention.add(backups.retention)
   let knownBaseUrl: string | undefined
-  const mail = createMail({ ...platform, config })
+  const installationSettings = createInstallationSettings({ ...platform, config })
+  const { current } = installationSettings
+  const mail = createMail({ ...platform, config, settings: () => current().mail })
   retention.add(...mail.retention)
   const clientAddress = createClientAddress(config.server.trustedProxies)
   const web = { baseUrl, addressOf, pages: createFlowPages() }
-  const gate = createGate(platform, { delivery, mail }, config, access, web, {
+  const gate = createGate(platform, { delivery, mail, current }, config, access, web, {
     onSignUp: (operator) => operators.signUp.welcome(operator),
     onVerified: (operator) => operators.signUp.welcome(operator),
   })
@@ -135,6 +138,7 @@ export function createApp(
         turns,
         maxBody,
         config,
+        installationSettings,
         origins,
         backups,
         mail,
@@ -166,17 +170,17 @@ export function createApp(
     await openSystemTenant({ db, clock })
     await instances.start()
     storageWatch.start()
-    if (!isPaused) await startWork()
+    if (!isPaused) startWork()
     health.open()
   }
 
-  async function startWork() {
+  function startWork() {
     retention.start()
     backups.start()
     clockwork.loop.start()
     delivery.start()
     passepartout.start()
-    await mail.start()
+    mail.start()
   }
 
   /** Stops claiming work and gives the work in progress `graceMs` to finish. */
@@ -200,6 +204,7 @@ export function createApp(
     clockwork,
     delivery,
     gate,
+    installationSettings,
     live,
     mail,
     operators,

@@ -1,6 +1,7 @@
 import { sealed as deliverySealed } from '../delivery/sealed.ts'
 import { sealed as gateSealed } from '../engines/gate/sealed.ts'
 import { sealed as passepartoutSealed } from '../engines/passepartout/sealed.ts'
+import { installationSetting } from '../platform/installation-settings/sealed.ts'
 import { mailBody } from '../platform/mail/sealed.ts'
 import type { SealedColumn } from '../platform/sealing/column.ts'
 import { fingerprintKey } from '../platform/sealing/fingerprint-keys.ts'
@@ -14,6 +15,7 @@ import { createProgress } from './progress.ts'
 /** Every column with sealed values. One that is not listed can't be opened after a rotation. */
 export const sealedColumns: readonly SealedColumn[] = [
   fingerprintKey,
+  installationSetting,
   mailBody,
   ...deliverySealed,
   ...gateSealed,

@@ -3,6 +3,7 @@ export { type Flags, settingFlags } from './flags.ts'
 export { type LoadInput, type LoadResult, loadConfig, type Origins } from './load.ts'
 export { nearest } from './nearest.ts'
 export { type ConfigError, formatErrors, type Origin } from './reading.ts'
+export { requiredOf } from './rules.ts'
 export {
   ALL_PROVIDERS,
   type AnyProvider,
@@ -12,3 +13,13 @@ export {
   type ProviderName,
 } from './settings.ts'
 export { describeConfig, formatRows, type SettingRow } from './show.ts'
+export {
+  isGiven,
+  originsWith,
+  requiredIn,
+  STORABLE_TABLES,
+  type StorableTable,
+  type StoredProblem,
+  type StoredValues,
+  withStored,
+} from './stored.ts'

@@ -2,8 +2,8 @@ import type { Leaf } from './catalogue.ts'
 
 /** Where the value of a setting comes from. */
 export interface Origin {
-  readonly source: 'flag' | 'environment' | 'file' | 'default'
-  /** The option, the variable, or file and line; empty for a default. */
+  readonly source: 'flag' | 'environment' | 'file' | 'database' | 'default'
+  /** The option, the variable, or file and line; empty for a default and what the console stored. */
   readonly at: string
 }
 

@@ -27,16 +27,30 @@ function codesThatOutliveTheirFlow({ gate }: Config): Conflict[] {
   return [{ keys, message: 'code_lifetime must not be longer than flow_lifetime' }]
 }
 
+/** The settings that a provider needs, by their names in its table. */
+export const requiredOf = (name: AnyProvider): readonly string[] =>
+  name === 'apple'
+    ? ['client_id', 'team_id', 'key_id', 'private_key']
+    : ['client_id', 'client_secret']
+
 function unfitProvider({ gate }: Config, name: AnyProvider): Conflict[] {
   const { clientId, clientSecret, teamId, keyId, privateKey } = gate.providers[name]
-  const secret = { client_secret: clientSecret }
-  const signing = { team_id: teamId, key_id: keyId, private_key: privateKey }
-  const [wanted, idle, message] =
+  const all: Words = {
+    client_id: clientId,
+    client_secret: clientSecret,
+    team_id: teamId,
+    key_id: keyId,
+    private_key: privateKey,
+  }
+  const required = requiredOf(name)
+  const only = (isWanted: boolean) =>
+    Object.fromEntries(Object.entries(all).filter(([word]) => required.includes(word) === isWanted))
+  const message =
     name === 'apple'
-      ? [signing, secret, `set ${Object.keys(signing).join(', ')} instead`]
-      : [secret, signing, 'only apple uses this: remove it']
-  const misplaced = inVain(name, idle, message)
-  return misplaced.length > 0 ? misplaced : half(name, { client_id: clientId, ...wanted })
+      ? `set ${required.slice(1).join(', ')} instead`
+      : 'only apple uses this: remove it'
+  const misplaced = inVain(name, only(false), message)
+  return misplaced.length > 0 ? misplaced : half(name, only(true))
 }
 
 type Words = Readonly<Record<string, string | undefined>>

@@ -8,6 +8,7 @@ import type { Clockwork } from '../engines/clockwork/index.ts'
 import type { BackupRow, Backups } from '../platform/backup/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../platform/durations.ts'
+import type { InstallationSettings } from '../platform/installation-settings/index.ts'
 import type { Instances } from '../platform/instances.ts'
 import type { Mail } from '../platform/mail/index.ts'
 import { mailServerOf } from '../platform/mail/server.ts'
@@ -82,16 +83,18 @@ export function createInstanceHealth(parts: {
   mail: Pick<Mail, 'hasServer' | 'outbox'>
   clockwork: Pick<Clockwork, 'queries'>
   delivery: Pick<Delivery, 'queries'>
-  config: Pick<Config, 'backup' | 'mail'>
+  installationSettings: Pick<InstallationSettings, 'current'>
+  config: Pick<Config, 'backup'>
 }) {
   const { db, clock, instances, backups, mail, clockwork, delivery, config } = parts
+  const { installationSettings } = parts
   const startedAt = clock.now()
-  const { smtpUrl } = config.mail
 
   function read(): InstanceHealth {
     const now = clock.now()
     const dataDir = dirname(db.file)
     const made = backups.list(BACKUPS_SHOWN)
+    const { smtpUrl } = installationSettings.current().mail
     const state = {
       version: VERSION,
       commit: COMMIT,

@@ -7,6 +7,7 @@ import type { Passepartout } from '../engines/passepartout/index.ts'
 import type { Relay } from '../engines/relay/index.ts'
 import type { Turns } from '../http/turns.ts'
 import type { Backups } from '../platform/backup/index.ts'
+import type { InstallationSettings } from '../platform/installation-settings/index.ts'
 import type { Mail } from '../platform/mail/index.ts'
 import type { Platform } from '../platform/platform.ts'
 import { createAddresses } from './addresses.ts'
@@ -41,6 +42,7 @@ export function consolePages(parts: {
   maxBody: number
   /** The effective configuration. */
   config: Config
+  installationSettings: InstallationSettings
   /** Source of each setting; undefined if unknown. */
   origins: Origins | undefined
   backups: Backups

@@ -9,6 +9,7 @@ import type { Relay } from '../engines/relay/index.ts'
 import type { Audit } from '../platform/audit/index.ts'
 import type { Backups } from '../platform/backup/index.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { InstallationSettings } from '../platform/installation-settings/index.ts'
 import type { Instances } from '../platform/instances.ts'
 import type { Keys } from '../platform/keys.ts'
 import type { Mail } from '../platform/mail/index.ts'
@@ -42,7 +43,9 @@ export interface Services {
   db: Db
   mail: Mail
   backups: Backups
+  /** As of the start. What admins change in the console is in `installationSettings`. */
   config: Config
+  installationSettings: InstallationSettings
   /** Source of each setting; undefined if unknown. */
   origins: Origins | undefined
   instances: Instances

@@ -223,6 +223,15 @@ export const installation = sqliteTable('installation', {
   createdAt: integer('created_at').notNull(),
 })
 
+/** Settings made in the console, one row per table of the configuration file. */
+export const installationSettings = sqliteTable('installation_settings', {
+  /** Such as `mail` or `gate.providers.google`. */
+  name: text('name').primaryKey(),
+  /** Sealed JSON of the values by their names in the file. */
+  value: text('value').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
 /** Finished and failed backups; one in progress has no end. */
 export const backups = sqliteTable(
   'backups',

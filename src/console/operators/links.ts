@@ -145,6 +145,8 @@ export function createLoginLinks(parts: {
   return {
     make,
     /** Whether links are mailed to the operator, and shown to no one else. */
-    isMailed: mail.hasServer,
+    get isMailed() {
+      return mail.hasServer
+    },
   }
 }

@@ -38,8 +38,17 @@ export type Gate = ReturnType<typeof createGate>
 /** The identity engine: a tenant's users, and what they are allowed to do. */
 export function createGate(
   platform: Platform,
-  { delivery, mail }: { delivery: Delivery; mail: Mail },
-  config: Pick<Config, 'gate' | 'limits' | 'retention' | 'mail' | 'console'>,
+  {
+    delivery,
+    mail,
+    current,
+  }: {
+    delivery: Delivery
+    mail: Mail
+    /** The configuration in effect, whose providers can change while the program runs. */
+    current: () => Pick<Config, 'gate'>
+  },
+  config: Pick<Config, 'gate' | 'limits' | 'retention' | 'console'>,
   access: Access,
   web: Web,
   operatorHooks: OperatorHooks = {},
@@ -55,12 +64,7 @@ export function createGate(
   const erasure = createErasure({ db, store, delivery, mail, clock, log })
   const hashing = createHashing(password)
   const newCredential = createNewCredential({ hashing })
-  const settings = createSettings({
-    db,
-    store,
-    audit,
-    hasMailServer: config.mail.smtpUrl !== undefined,
-  })
+  const settings = createSettings({ db, store, audit, mail })
   const credentials = createCredentials({ store, clock })
   const secondFactors = createSecondFactors({ ...platform, store, settings, credentials })
   const identities = createIdentities({
@@ -96,6 +100,7 @@ export function createGate(
     secondFactors,
     schemaUrl,
     web,
+    providers: () => current().gate.providers,
   })
   const pdp = createPdp()
   const subjectOf = createSubjectOf({ store })

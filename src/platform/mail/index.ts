@@ -5,7 +5,6 @@ import { createDueLoop } from '../due/loop.ts'
 import type { Instances } from '../instances.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/index.ts'
-import { SLICE } from '../retention.ts'
 import type { Sealing } from '../sealing/index.ts'
 import { createBodies } from './body.ts'
 import { createErase } from './erase.ts'
@@ -17,7 +16,7 @@ import { createRecipientHash } from './recipient-hash.ts'
 import { mailRetention } from './retention.ts'
 import { createSend, type Send } from './send.ts'
 import { mailServerOf, senderOf } from './server.ts'
-import { createSettling, EXPIRED } from './settling.ts'
+import { createSettling } from './settling.ts'
 import { createStore } from './store/index.ts'
 import { createThrottle } from './throttle.ts'
 
@@ -41,52 +40,36 @@ export function createMail(parts: {
   sealing: Sealing
   instances: Instances
   metrics: Metrics
-  config: Pick<Config, 'mail' | 'retention' | 'brand'>
+  config: Pick<Config, 'retention' | 'brand'>
+  /** The mail server in effect, which can change while the program runs. */
+  settings: () => Config['mail']
   /** Additional trusted root certificates, PEM. */
   ca?: string[]
 }) {
-  const { db, clock, log, sealing, instances, metrics, config } = parts
+  const { db, clock, log, sealing, instances, metrics, config, settings } = parts
   const store = createStore(db)
   const bodies = createBodies(sealing)
   const hashOf = createRecipientHash(sealing)
-  const send = senderFor(parts)
-  const hasServer = send !== undefined
+  const sender = createSender(parts)
+  const hasServer = () => settings().smtpUrl !== undefined
   const wake = onceATurn(() => loop.nudge())
   const events = createMailMetrics(metrics, store)
   const common = { store, clock, log, afterCommit: db.afterCommit }
-  const settling = createSettling({ ...common, events, hasServer })
-  const queue = createMailQueue({ ...common, bodies, settling, send, wake })
+  const settling = createSettling({ ...common, events })
+  const queue = createMailQueue({ ...common, bodies, settling, sender, wake })
   const loop = createDueLoop({ queue, db, clock, log, instances })
-
-  async function start() {
-    if (hasServer) await sendWhatWasKept()
-    else await keepWhatWasToBeSent()
-    loop.start()
-  }
-
-  async function sendWhatWasKept() {
-    await inSlices((limit) => store.mails.expire(EXPIRED, clock.now(), limit))
-    await inSlices((limit) => store.mails.release(clock.now(), limit))
-  }
-
-  async function keepWhatWasToBeSent() {
-    await inSlices((limit) => store.mails.keep('ready', limit))
-    await inSlices((limit) => store.mails.keep('waiting', limit))
-  }
-
-  async function inSlices(move: (limit: number) => number) {
-    while ((await db.commit(() => move(SLICE))) === SLICE) {}
-  }
 
   return {
     ...createPost({ store, bodies, hashOf, hasServer, wake }),
     ...createThrottle({ store, hashOf }),
     ...createErase({ store, clock, hashOf }),
     outbox: createOutbox({ store, bodies, clock, wake }),
-    retention: mailRetention(store, config.retention.mailsMs, hasServer),
-    /** Whether a mail server is configured. */
-    hasServer,
-    start,
+    retention: mailRetention(store, config.retention.mailsMs),
+    /** Whether a mail server is configured. Ask each time: an admin can change it in the console. */
+    get hasServer() {
+      return hasServer()
+    },
+    start: loop.start,
     stop: loop.stop,
     idle: loop.idle,
     /** Checks for work immediately, for example after another process has posted mails. */
@@ -94,15 +77,21 @@ export function createMail(parts: {
   }
 }
 
-/**
- * Creates the sender of mails; undefined without a mail server. The configuration requires a sender
- * address for a mail server.
- */
-function senderFor({ clock, config, ca }: Parameters<typeof createMail>[0]): Send | undefined {
-  const { smtpUrl, from } = config.mail
-  if (smtpUrl === undefined || from === undefined) return undefined
-  const sender = senderOf(from, config.brand.name)
-  return createSend({ clock, server: mailServerOf(smtpUrl), sender, ca })
+/** The sender for the mail server in effect; undefined without one. */
+function createSender({ clock, config, settings, ca }: Parameters<typeof createMail>[0]) {
+  let known: { of: Config['mail']; send: Send } | undefined
+
+  return (): Send | undefined => {
+    const of = settings()
+    const { smtpUrl, from } = of
+    // The configuration requires a sender address for a mail server.
+    if (smtpUrl === undefined || from === undefined) return undefined
+    if (known?.of.smtpUrl === smtpUrl && known.of.from === from) return known.send
+    const sender = senderOf(from, config.brand.name)
+    const send = createSend({ clock, server: mailServerOf(smtpUrl), sender, ca })
+    known = { of, send }
+    return send
+  }
 }
 
 /** Calls `tell` once in the next microtask, however many mails a commit posts. */

@@ -31,7 +31,7 @@ export function createPost(parts: {
   bodies: Bodies
   hashOf: RecipientHash
   /** Whether a mail server is configured; without one, mails are kept and not sent. */
-  hasServer: boolean
+  hasServer: () => boolean
   wake: () => void
 }) {
   const { store, bodies, hashOf, hasServer, wake } = parts
@@ -39,9 +39,10 @@ export function createPost(parts: {
   /** Stores a mail to be sent and returns its id. */
   function post(renderMail: NewMail, now: number): string {
     const mail = written(renderMail, now)
-    const state = hasServer ? 'ready' : 'kept'
+    const isToSend = hasServer()
+    const state = isToSend ? 'ready' : 'kept'
     store.mails.insert({ ...mail, state, lastError: null, endedAt: null })
-    if (hasServer) wake()
+    if (isToSend) wake()
     return mail.id
   }
 

@@ -6,7 +6,7 @@ import type { Log } from '../log.ts'
 import { SLICE } from '../retention.ts'
 import type { Bodies, Body } from './body.ts'
 import { SEND_MS, type Send, type Sent } from './send.ts'
-import type { Settling } from './settling.ts'
+import { EXPIRED, type Settling } from './settling.ts'
 import type { Store } from './store/index.ts'
 import type { LeasedMail, MailRow } from './store/rows.ts'
 
@@ -21,9 +21,13 @@ const LIMITS = { total: 8, perTenant: 4, perTarget: 8, perLane: 4, isShared: tru
 const INSTALLATION: Lane = { tenant: '', target: '' }
 
 const BROKEN = 'Gatehouse failed to send it; see the server log'
+const REMOVED = 'the mail server was removed'
 const UNREADABLE = 'the body cannot be decrypted with the current master key'
 
-/** Mails for the due loop; without a mail server, only takes back leases of dead processes. */
+/**
+ * Mails for the due loop. Without a mail server, it keeps them; with one, it releases those that were
+ * kept. So a server that an admin adds or removes takes effect at the next turn of every process.
+ */
 export function createMailQueue(parts: {
   store: Store
   clock: Clock
@@ -31,20 +35,33 @@ export function createMailQueue(parts: {
   bodies: Bodies
   settling: Settling
   /** Undefined without a mail server. */
-  send: Send | undefined
+  sender: () => Send | undefined
   /** Called when there is more to claim. */
   wake: () => void
   afterCommit: Db['afterCommit']
 }): DueQueue<Try, Sent> {
-  const { store, clock, log, bodies, settling, send, wake, afterCommit } = parts
-  const { queue } = store
+  const { store, clock, log, bodies, settling, sender, wake, afterCommit } = parts
+  const { queue, mails } = store
 
-  const nextDueAt = () => (send ? queue.firstWaitingAt() : undefined)
+  function nextDueAt(): number | undefined {
+    if (sender()) return queue.has('kept') ? 0 : queue.firstWaitingAt()
+    return queue.has('ready') || queue.has('waiting') ? 0 : undefined
+  }
 
-  const promote = (now: number): boolean => queue.promote(now, SLICE)
+  const promote = (now: number): boolean => (sender() ? release(now) : keep())
+
+  /** Whether there may be more. */
+  function release(now: number): boolean {
+    const expired = mails.expire(EXPIRED, now, SLICE)
+    const released = mails.release(now, SLICE)
+    return queue.promote(now, SLICE) || expired === SLICE || released === SLICE
+  }
+
+  const keep = (): boolean =>
+    [mails.keep('ready', SLICE), mails.keep('waiting', SLICE)].includes(SLICE)
 
   function nextLane(after: Lane | undefined): Lane | undefined {
-    if (!send) return undefined
+    if (!sender()) return undefined
     if (!after && queue.ready(INSTALLATION, 1).length > 0) return INSTALLATION
     return queue.nextLane(after)
   }
@@ -68,9 +85,9 @@ export function createMailQueue(parts: {
   }
 
   async function perform({ mail }: Try, signal: AbortSignal): Promise<Sent> {
-    const body = bodyOf(mail)
-    if (!send || !body) return { result: 'refused', reason: UNREADABLE }
-    return send(mail, body, signal)
+    const [send, body] = [sender(), bodyOf(mail)]
+    if (!body) return { result: 'refused', reason: UNREADABLE }
+    return send ? send(mail, body, signal) : { result: 'deferred', reason: REMOVED }
   }
 
   function bodyOf({ id, body }: LeasedMail): Body | undefined {

@@ -2,19 +2,8 @@ import type { RetentionRule } from '../retention.ts'
 import { EXPIRED } from './settling.ts'
 import type { Store } from './store/index.ts'
 
-/** Without a mail server, removes the bodies of expired mails; deletes old mails completely. */
-export const mailRetention = (
-  { mails }: Store,
-  keptMs: number,
-  hasServer: boolean,
-): RetentionRule[] => [
-  ...(hasServer
-    ? []
-    : [
-        {
-          name: 'unsent mails',
-          deleteSlice: (now: number, limit: number) => mails.expire(EXPIRED, now, limit),
-        },
-      ]),
+/** Deletes old mails completely, and the bodies of those that expired without a mail server. */
+export const mailRetention = ({ mails }: Store, keptMs: number): RetentionRule[] => [
   { name: 'mails', deleteSlice: (now, limit) => mails.removeBefore(now - keptMs, now, limit) },
+  { name: 'unsent mails', deleteSlice: (now, limit) => mails.expire(EXPIRED, now, limit) },
 ]

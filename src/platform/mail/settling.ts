@@ -18,10 +18,9 @@ export function createSettling(parts: {
   clock: Clock
   log: Log
   events: MailEvents
-  hasServer: boolean
   afterCommit: Db['afterCommit']
 }) {
-  const { clock, log, events, hasServer, afterCommit } = parts
+  const { clock, log, events, afterCommit } = parts
   const { queue } = parts.store
 
   /** Returns the time of the next attempt, in milliseconds; undefined if there is none. */
@@ -35,10 +34,10 @@ export function createSettling(parts: {
   function defer(mail: LeasedMail, reason: string): number | undefined {
     const at = nextTryAt({ ...mail, endedAt: clock.now() })
     if (at === undefined) return fail(mail, reason)
-    const wait = { state: hasServer ? 'waiting' : 'kept', dueAt: at, lastError: reason } as const
+    const wait = { state: 'waiting', dueAt: at, lastError: reason } as const
     if (!queue.rearm(mail, wait)) return undefined
     afterCommit(() => log.warn('mail will be retried', { ...namesOf(mail), reason }))
-    return hasServer ? at : undefined
+    return at
   }
 
   function fail(mail: LeasedMail, reason: string): undefined {

@@ -117,6 +117,7 @@ export const tenantPortable: Portable = {
     master_keys: 'belongs to the installation',
     fingerprint_keys: 'belongs to the installation',
     installation: 'belongs to the installation',
+    installation_settings: 'belongs to the installation',
     backups: 'belongs to the installation',
     imports: 'belongs to the installation',
     test_requests: 'kept for a day, to try things out',

@@ -147,8 +147,11 @@ test('Backups are made one at a time, with progress and result; no password is s
   const makeArchive = () => ending.promise
   const backups = createBackups({ ...platform, settings: backup, makeArchive })
   const smtpUrl = 'smtps://mailer:topsecret@smtp.example.com'
-  const config = { backup, mail: { ...settings, smtpUrl } }
-  const instanceHealth = createInstanceHealth({ ...app, ...platform, backups, mail, config })
+  const installationSettings = {
+    current: () => ({ ...testConfig(), mail: { ...settings, smtpUrl } }),
+  }
+  const parts = { ...app, ...platform, backups, mail, config: { backup }, installationSettings }
+  const instanceHealth = createInstanceHealth(parts)
   const { open, press } = pageWith(healthPage, { backups, instanceHealth })
   const during = await press(HEALTH, 'Back up now')
   during.says('In progress', 'hx-trigger="every 2s"').omits('Back up now')

@@ -176,6 +176,26 @@ test('After a restart with a mail server, kept mails go out unless they have exp
     expect(fixture.read(id)).toMatchObject({ state: 'failed', tries: 0 })
 })
 
+test('A mail server that is added or removed while the program runs takes effect at the next check', async () => {
+  await using fixture = await newMail()
+  await using server = await startMailServer()
+  const { clock, read, send, setServer, mail } = fixture
+  const kept = await send('ada@example.com')
+  const late = await send('ada@example.com', { expiresAt: clock.now() + SECOND })
+  setServer(server.url)
+  expect(mail.hasServer).toBe(true)
+  await clock.advance(5 * SECOND)
+  expect([kept, late].map((id) => read(id)?.state)).toEqual(['sent', 'failed'])
+  server.refuses('connect', 421, 'closing')
+  const waiting = await send('grace@example.com')
+  expect(read(waiting)?.state).toBe('waiting')
+  setServer(undefined)
+  await clock.advance(5 * SECOND)
+  expect(read(waiting)).toMatchObject({ state: 'kept', tries: 1 })
+  expect(read(await send('eve@example.com'))?.state).toBe('kept')
+  expect(server.received.map(({ to }) => to)).toEqual([['ada@example.com']])
+})
+
 test('A mail whose commit is lost as it fails is counted and logged the next time', async () => {
   await using fixture = await newMailAndServer()
   const { clock, db, read, metrics } = fixture

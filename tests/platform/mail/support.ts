@@ -45,9 +45,15 @@ export async function openMail(options: MailOptions) {
   const metrics = createMetrics()
   const retention = createRetention({ db, clock, log })
   const { from = 'Gatehouse <gate@example.org>' } = options
-  const mailConfig = smtpUrl ? { smtpUrl, from } : { smtpUrl, from: undefined }
-  const config = { ...testConfig(), mail: mailConfig }
-  const mail = createMail({ db, clock, log, sealing, instances, metrics, config, ca })
+  const serverAt = (smtpUrl: string | undefined) =>
+    smtpUrl ? { smtpUrl, from } : { smtpUrl: undefined, from: undefined }
+  let settings = serverAt(smtpUrl)
+  const services = { db, clock, log, sealing, instances, metrics, ca }
+  const mail = createMail({ ...services, config: testConfig(), settings: () => settings })
+  /** As an admin does in the console, in this process or another. */
+  const setServer = (smtpUrl: string | undefined) => {
+    settings = serverAt(smtpUrl)
+  }
   retention.add(...mail.retention)
   clock.settled = mail.idle
 
@@ -99,7 +105,7 @@ export async function openMail(options: MailOptions) {
   await mail.start()
   await mail.idle()
   const parts = { mail, db, dataDir, clock, retention, metrics, log: lines }
-  const verbs = { post, send, read, tenant, letterTo, advanceWaiting, stop }
+  const verbs = { setServer, post, send, read, tenant, letterTo, advanceWaiting, stop }
   return { ...parts, ...verbs, [Symbol.asyncDispose]: stop }
 }
 

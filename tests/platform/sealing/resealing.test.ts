@@ -283,6 +283,8 @@ test('Every column with sealed texts is on the list and is resealed', async () =
   await social.begin('recovery')
   const acme = await messenger.newTenant()
   const login = await messenger.signIn(acme, messenger.botApi.person())
+  const client = { client_id: 'a', client_secret: 'b' }
+  await messenger.app.installationSettings.put(ACTOR, 'gate.providers.github', client)
   const found = [social.app, messenger.app].map(expectAllResealed)
   const listed = sealedColumns.map(({ column }) => `${getTableName(column.table)}.${column.name}`)
   expect([...new Set((await Promise.all(found)).flat())].toSorted()).toEqual(listed.toSorted())

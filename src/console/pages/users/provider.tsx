@@ -3,7 +3,7 @@ import { ActionButton } from '../../../../views/ui/form/button.tsx'
 import { Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
 import { StatusBadge } from '../../../../views/ui/status.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
-import { type Config, PROVIDERS, type ProviderName } from '../../../config/index.ts'
+import { type Config, PROVIDERS, type ProviderName, requiredOf } from '../../../config/index.ts'
 import { providerName } from '../../../engines/gate/sign-in/flows/ui/providers.ts'
 import { providers } from '../../../engines/gate/sign-in/social/providers/index.ts'
 import { fail, notFound } from '../../../platform/errors.ts'
@@ -22,14 +22,17 @@ export interface Required {
 /** Required settings of a provider, by their names in the configuration file. */
 export function requiredSettings({ gate }: Config, name: ProviderName): Required[] {
   const { clientId, clientSecret, teamId, keyId, privateKey } = gate.providers[name]
-  const wanted =
-    name === 'apple'
-      ? { client_id: clientId, team_id: teamId, key_id: keyId, private_key: privateKey }
-      : { client_id: clientId, client_secret: clientSecret }
-  return Object.entries(wanted).map(([setting, value]) => ({
+  const values: Record<string, string | undefined> = {
+    client_id: clientId,
+    client_secret: clientSecret,
+    team_id: teamId,
+    key_id: keyId,
+    private_key: privateKey,
+  }
+  return requiredOf(name).map((setting) => ({
     name: setting,
-    isSet: value !== undefined,
-    ...(setting === 'client_id' && { value }),
+    isSet: values[setting] !== undefined,
+    ...(setting === 'client_id' && { value: clientId }),
   }))
 }
 
@@ -67,14 +70,14 @@ export const providerPage = page({
   section: 'signIn',
   right: 'read',
 
-  load({ gate, config, caller, params }): ProviderPageView {
+  load({ gate, installationSettings, caller, params }): ProviderPageView {
     const id = existing(params.id)
     const { providers: enabled } = gate.signInMethods.providers(caller('gate', 'live'))
     return {
       id,
       name: providerName(id),
       isOn: enabled.some((one) => one.provider === id && one.enabled),
-      required: requiredSettings(config, id),
+      required: requiredSettings(installationSettings.current(), id),
       callbackUrl: gate.callbackUrl(id),
       scopes: providers[id].scopes,
     }

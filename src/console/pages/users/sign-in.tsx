@@ -25,7 +25,7 @@ export const signInPage = page({
   right: 'read',
   title: 'Sign-in methods',
 
-  load({ gate: { signInMethods }, config, ...context }): SignInView {
+  load({ gate: { signInMethods }, mail, installationSettings, ...context }): SignInView {
     const caller = context.caller('gate', 'live')
     const security = signInMethods.security(caller)
     return {
@@ -35,10 +35,10 @@ export const signInPage = page({
           id: provider,
           name: providerName(provider),
           isOn: enabled,
-          missing: missingOf(config, provider),
+          missing: missingOf(installationSettings.current(), provider),
         })),
       hasCode: security.passwordless_enabled,
-      hasMail: config.mail.smtpUrl !== undefined,
+      hasMail: mail.hasServer,
       hasSecondFactor: security.mfa_enabled,
       returnUrls: signInMethods.returnUrls(caller).return_urls,
     }

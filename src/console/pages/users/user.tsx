@@ -184,7 +184,7 @@ async function mailed(
     if (error instanceof AppError && error.kind === 'rate_limited') return { flash: 'limited' }
     throw error
   }
-  return { flash: context.config.mail.smtpUrl === undefined ? 'held' : 'sent' }
+  return { flash: context.mail.hasServer ? 'sent' : 'held' }
 }
 
 function sentenceOn({ state }: IdentityDetail, sessions: readonly UserSession[]): string {

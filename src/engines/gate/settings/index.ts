@@ -2,6 +2,7 @@ import { type AnyProvider, OPERATOR_PROVIDERS, PROVIDERS } from '../../../config
 import type { Db } from '../../../db/open.ts'
 import type { Audit } from '../../../platform/audit/index.ts'
 import type { Caller } from '../../../platform/caller.ts'
+import type { Mail } from '../../../platform/mail/index.ts'
 import { createReadCache } from '../../../platform/read-cache.ts'
 import { isOperatorTenant } from '../operators/tenant.ts'
 import type { Store } from '../store.ts'
@@ -23,28 +24,28 @@ const REMEMBERED_TENANTS = 200
 
 export type TenantSettings = ReturnType<typeof createSettings>
 
-/** Settings of tenants, cached until they change. Those of operators never change. */
+/** Settings of tenants, cached until they change. Those of operators depend on the installation alone. */
 export function createSettings(parts: {
   db: Db
   store: Store
   audit: Audit
-  /** Whether mail is sent, so that operators can sign in by code. */
-  hasMailServer: boolean
+  /** With a mail server, operators can sign in by code. */
+  mail: Pick<Mail, 'hasServer'>
 }) {
-  const { db, store, audit, hasMailServer } = parts
+  const { db, store, audit, mail } = parts
   const known = createReadCache<Settings>(db, REMEMBERED_TENANTS)
 
   const of = (tenantId: string): Settings =>
     isOperatorTenant(tenantId)
-      ? ofOperators
+      ? ofOperators()
       : (known.get(tenantId) ?? known.set(tenantId, settingsIn(store.settings.find(tenantId))))
 
-  const ofOperators: Settings = {
+  const ofOperators = (): Settings => ({
     ...AS_IT_COMES,
-    isPasswordlessEnabled: hasMailServer,
+    isPasswordlessEnabled: mail.hasServer,
     isMfaEnabled: true,
     providers: [...OPERATOR_PROVIDERS],
-  }
+  })
 
   /** Reads and writes the settings in one commit. `what` names the part in the audit log. */
   const change = (

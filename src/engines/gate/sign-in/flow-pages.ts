@@ -27,7 +27,7 @@ export function createFlowPages(parts: {
   urlOf: (kind: FlowKind, query: Record<string, string>) => string
   enabledMethods: Pick<EnabledMethods, 'allowsFlow'>
   /** Origins of providers that are reached without https. */
-  plainOrigins: readonly string[]
+  plainOrigins: () => readonly string[]
 }) {
   const { flows, pages, tenantName, urlOf, enabledMethods, plainOrigins } = parts
 
@@ -112,7 +112,7 @@ export function createFlowPages(parts: {
       links: linksFrom(row)
         .filter((kind) => enabledMethods.allowsFlow({ ...row, kind }))
         .map((kind) => ({ kind, url: urlOf(kind, { from: row.id }) })),
-      formTargets: [...plainOrigins, ...plainOrigin(row.returnTo)],
+      formTargets: [...plainOrigins(), ...plainOrigin(row.returnTo)],
     })
 
   const over = (row: FlowRow): Response =>

@@ -79,12 +79,14 @@ export function createSelfService(
     secondFactors: SecondFactors
     schemaUrl: (schemaId: string) => string
     web: Web
+    /** The providers in effect, which can change while the program runs. */
+    providers: () => Config['gate']['providers']
   },
 ) {
   const { clock, tenants } = platform
-  const { store, schemaUrl, web } = parts
+  const { store, schemaUrl, web, providers } = parts
   const { baseUrl } = web
-  const { password, providers, codeLifetimeMs, flowLifetimeMs } = config.gate
+  const { password, codeLifetimeMs, flowLifetimeMs } = config.gate
 
   const urlOf = (kind: FlowKind, query: Record<string, string>) =>
     `${baseUrl()}/auth/self-service/${kind}?${new URLSearchParams(query)}`
@@ -176,13 +178,14 @@ export function createSelfService(
     tenantName: tenants.nameOf,
     urlOf,
     enabledMethods,
-    plainOrigins: plainOriginsIn(providers),
+    plainOrigins: () => plainOriginsIn(providers()),
   })
 
   return {
     flows,
     pages,
     callbackUrl,
+    social,
     clientOf: createClientOf(web),
     enabledMethods,
     throttle,

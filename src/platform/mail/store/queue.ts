@@ -48,9 +48,18 @@ export function createQueueStore(db: Db) {
     })
     .where(and(eq(mails.seq, $('seq')), sql`${mails.state} = 'ready'`))
     .prepare()
+  const one = (state: 'kept' | 'ready' | 'waiting') =>
+    orm
+      .select({ seq: mails.seq })
+      .from(mails)
+      .where(sql`${mails.state} = ${sql.raw(`'${state}'`)}`)
+      .limit(1)
+      .prepare()
+  const any = { kept: one('kept'), ready: one('ready'), waiting: one('waiting') }
 
   return {
     ...queue,
+    has: (state: 'kept' | 'ready' | 'waiting'): boolean => any[state].get() !== undefined,
     lease: queue.lease as (...parts: Parameters<typeof queue.lease>) => LeasedMail | undefined,
     lost: queue.lost as (...parts: Parameters<typeof queue.lost>) => LeasedMail[],
     /** Finishes a mail and erases its body; false if the lease was lost. */
@@ -58,10 +67,10 @@ export function createQueueStore(db: Db) {
       { seq, attemptId }: LeasedMail,
       end: { state: 'sent' | 'failed'; lastError: string | null; endedAt: number },
     ): boolean => finish.get({ seq, attemptId, ...end }) !== undefined,
-    /** Makes a mail wait for its next attempt or for a mail server; false if the lease was lost. */
+    /** Makes a mail wait for its next attempt; false if the lease was lost. */
     rearm: (
       { seq, attemptId }: LeasedMail,
-      wait: { state: 'waiting' | 'kept'; dueAt: number; lastError: string },
+      wait: { state: 'waiting'; dueAt: number; lastError: string },
     ): boolean => rearm.get({ seq, attemptId, ...wait }) !== undefined,
     /** Fails a ready mail without an attempt. */
     giveUp: (seq: number, lastError: string, endedAt: number) =>

@@ -44,7 +44,8 @@ export interface Social {
 const CALL_MS = 6000
 
 export function createSocial(parts: {
-  providers: Config['gate']['providers']
+  /** The clients in effect, which can change while the program runs. */
+  providers: () => Config['gate']['providers']
   clock: Clock
   fetch?: BoundedFetch
   /** Additional trusted root certificates, PEM. */
@@ -55,7 +56,7 @@ export function createSocial(parts: {
   const keySets = createKeySets(clock, fetch)
 
   function connect(name: AnyProvider): Connection {
-    const settings = parts.providers[name]
+    const settings = parts.providers()[name]
     const provider = providers[name]
     if (!hasClient(provider, settings)) failed('no client is configured')
     const addresses = addressesOf(provider, settings)
@@ -68,7 +69,7 @@ export function createSocial(parts: {
   }
 
   return {
-    isConfigured: (name) => hasClient(providers[name], parts.providers[name]),
+    isConfigured: (name) => hasClient(providers[name], parts.providers()[name]),
     begin: (name, { upstream = {}, ...of }) =>
       named(name, async () => authorizationUrl({ ...connect(name), ...of, upstream })),
     complete: (name, of) =>

@@ -31,8 +31,9 @@ export function socialWith(clients: Clients, clock = createTestClock(START)): So
     name,
     { ...NOTHING_SET, ...settings },
   ])
+  const providers = { ...testConfig().gate.providers, ...Object.fromEntries(changed) }
   return createSocial({
-    providers: { ...testConfig().gate.providers, ...Object.fromEntries(changed) },
+    providers: () => providers,
     clock,
     fetch: createBoundedFetch({ clock, timeoutMs: 10_000, maxBodyBytes: 100_000 }),
   })
