@@ -10,6 +10,7 @@ import m0007 from './0007_mailed_links.sql' with { type: 'text' }
 import m0008 from './0008_first_run.sql' with { type: 'text' }
 import m0009 from './0009_branding.sql' with { type: 'text' }
 import m0010 from './0010_installation_settings.sql' with { type: 'text' }
+import m0011 from './0011_tenant_time_zone.sql' with { type: 'text' }
 
 export const migrations = [
   { id: '0000_foundation', sql: m0000 },
@@ -23,4 +24,5 @@ export const migrations = [
   { id: '0008_first_run', sql: m0008 },
   { id: '0009_branding', sql: m0009 },
   { id: '0010_installation_settings', sql: m0010 },
+  { id: '0011_tenant_time_zone', sql: m0011 },
 ]

@@ -101,11 +101,16 @@ const monthsTable = (months: UsageOfMonth[]): string =>
 
 export const tenantSet: Command = {
   name: 'tenant set',
-  summary: 'Change the name, plan or spend cap of a tenant.',
+  summary: 'Change the name, plan, spend cap or time zone of a tenant.',
   positionals: ['ID'],
   options: {
     name: { type: 'string', value: 'NAME', help: 'New name.' },
     plan: { type: 'string', value: 'PLAN', help: `New plan: ${plan}.` },
+    'time-zone': {
+      type: 'string',
+      value: 'ZONE',
+      help: 'Zone of the times in the console, such as Europe/Berlin.',
+    },
     'spend-cap-cents': {
       type: 'string',
       value: 'CENTS',
@@ -115,7 +120,9 @@ export const tenantSet: Command = {
   run: ({ config, options, args }) => {
     const change = changeOf(options)
     if (Object.keys(change).length === 0)
-      throw new UsageError('tenant set: nothing to change. Use --name, --plan or --spend-cap-cents')
+      throw new UsageError(
+        'tenant set: nothing to change. Use --name, --plan, --spend-cap-cents or --time-zone',
+      )
     return withServices(config, async ({ tenants, actor }) =>
       shown(await tenants.change(actor, args[0] ?? '', change)),
     )
@@ -157,6 +164,7 @@ function changeOf(options: Record<string, unknown>): TenantChange {
   return {
     ...(options.name !== undefined && { name: `${options.name}` }),
     ...(options.plan !== undefined && { plan: oneOf(PLANS, 'plan', `${options.plan}`) }),
+    ...(options['time-zone'] !== undefined && { timeZone: `${options['time-zone']}` }),
     ...(cap !== undefined && { spendCapCents: cap === 'none' ? null : wholeCents(`${cap}`) }),
   }
 }

@@ -24,6 +24,7 @@ interface PageContent {
   tenant?: TenantScope | undefined
   /** Address of a page of the same tenant and environment. */
   href: LayoutProps['href']
+  zone: string
   hrefIn: LayoutProps['hrefIn']
   creations: LayoutProps['creations']
   /** Address of the page itself, for the answer to a form. */
@@ -79,8 +80,11 @@ export function createLayout(parts: {
     return response
   }
 
-  function bannersOf(scope: Scope | undefined, { href }: Pick<PageContent, 'href'>): BannerProps[] {
-    const banner = scope?.kind === 'tenant' && usageBanner(href, nearnessOf(scope.tenantId))
+  function bannersOf(
+    scope: Scope | undefined,
+    of: Pick<PageContent, 'href' | 'zone'>,
+  ): BannerProps[] {
+    const banner = scope?.kind === 'tenant' && usageBanner(of, nearnessOf(scope.tenantId))
     return banner ? [banner] : []
   }
 

@@ -101,5 +101,5 @@ const NEEDS: Record<Right, string> = {
   keys: 'only owners can manage API keys',
   team: 'only owners can manage the team',
   billing: 'only owners can manage plans and billing',
-  rename: 'only owners can rename a tenant',
+  settings: "only owners can change a tenant's settings",
 }

@@ -36,6 +36,8 @@ export interface OperatorPageContext<Path extends string = string>
   /** Fields of the submitted form. */
   fields: Fields
   now: number
+  /** IANA time zone of the page's tenant; UTC without one. */
+  zone: string
   place: Place
   /** Address of a page of the same tenant and environment. */
   href: (path: string, query?: Query) => string

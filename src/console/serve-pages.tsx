@@ -10,7 +10,8 @@ import { url } from '../../views/ui/url.ts'
 import type { Fields } from '../http/body.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { ErrorKind } from '../platform/errors.ts'
-import { type Addresses, placeOf, routeOf } from './addresses.ts'
+import { UTC } from '../platform/time-zone.ts'
+import { type Addresses, type Place, placeOf, routeOf } from './addresses.ts'
 import { CORRECTABLE, type FormFields, submitted } from './form.ts'
 import { type Part, stateIdOf } from './live/part.ts'
 import type { TenantContext } from './middleware.ts'
@@ -24,7 +25,8 @@ export function createPages(
   { addressAt }: Addresses,
   pages: readonly Page[],
 ): AnyElysia {
-  const { layout, middleware, clock, callerOf, liveAnswers, operators, deviceOf } = services
+  const { layout, middleware, clock, callerOf, liveAnswers, operators, tenants, deviceOf } =
+    services
   const flashes = flashesByKey(pages)
 
   function contextOf(spec: Page, routed: Routed): PageContext {
@@ -45,6 +47,7 @@ export function createPages(
       position: positionIn(searchParams),
       fields: routed.body ?? {},
       now: clock.now(),
+      zone: zoneOf(place),
       ...(spec.right === 'anyone' && { device: deviceOf(request) }),
       environment: place.environment,
       may: (right) => tenant !== undefined && may(tenant.role, right),
@@ -55,6 +58,10 @@ export function createPages(
       rarely: (read) => read(),
     }
   }
+
+  /** Times of the installation are in UTC. */
+  const zoneOf = ({ area, tenantId }: Place): string =>
+    area === 'installation' || tenantId === undefined ? UTC : tenants.timeZoneOf(tenantId)
 
   async function show(spec: Page, context: PageContext, of: Shown = {}): Promise<Response> {
     const { submission, result } = of
@@ -126,9 +133,9 @@ export function createPages(
     if (spec.isPlain) return layout.html(children, status)
     const list = section && spec.path.includes(':') ? PAGES[section].path : spec.path
     const isBelow = section && spec.path !== PAGES[section].path
-    const { request, operator, tenant, place, href } = context
+    const { request, operator, tenant, place, href, zone } = context
     return layout.page({
-      ...{ request, operator, tenant, place, href },
+      ...{ request, operator, tenant, place, href, zone },
       title,
       active: section,
       hasEnvironments,

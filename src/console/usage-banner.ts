@@ -1,14 +1,15 @@
 import type { BannerProps } from '../../views/ui/banner.tsx'
+import { minuteIn } from '../../views/ui/time.tsx'
 import type { Nearness } from '../platform/metering/index.ts'
 
 /** Banner on every page of a tenant that has used 80% or more of its allowance or spend cap. */
 export function usageBanner(
-  href: (path: string) => string,
+  { href, zone }: { href: (path: string) => string; zone: string },
   nearness: Nearness,
 ): BannerProps | undefined {
   const { left_requests: left, resets_at: resetsAt } = nearness
   const action = { label: 'View usage', href: href('/usage') }
-  const end = `Requests that create something are rejected until ${resetsAt.slice(0, 10)} 00:00 UTC.`
+  const end = `Requests that create something are rejected until ${minuteIn(Date.parse(resetsAt), zone)}.`
   if (left === 0) return { tone: 'bad', children: `${endOf(nearness)} ${end}`, action }
   const warning = warningOn(nearness)
   return warning === undefined ? undefined : { tone: 'warn', children: warning, action }

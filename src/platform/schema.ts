@@ -9,6 +9,8 @@ export const tenants = sqliteTable(
     plan: text('plan', { enum: ['free', 'metered', 'unlimited'] }).notNull(),
     status: text('status', { enum: ['active', 'suspended', 'renewal_unpaid'] }).notNull(),
     spendCapCents: integer('spend_cap_cents'),
+    /** IANA zone of the times in the console. */
+    timeZone: text('time_zone').notNull().default('UTC'),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
   },

@@ -2,6 +2,7 @@ import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/open.ts'
 import { tenants } from './schema.ts'
 import { SYSTEM_TENANT_ID } from './system-tenant.ts'
+import { UTC } from './time-zone.ts'
 
 export type TenantRow = typeof tenants.$inferSelect
 export type TenantStatus = TenantRow['status']
@@ -30,6 +31,7 @@ export function createTenantStore({ orm }: Db) {
     plan: $('plan'),
     status: $('status'),
     spendCapCents: $('spendCapCents'),
+    timeZone: $('timeZone'),
     updatedAt: $('updatedAt'),
   }
   const insert = orm
@@ -45,6 +47,7 @@ export function createTenantStore({ orm }: Db) {
     .prepare()
   const find = orm.select().from(tenants).where(and(byId, isNotSystem)).prepare()
   const name = orm.select({ name: tenants.name }).from(tenants).where(byId).prepare()
+  const zone = orm.select({ zone: tenants.timeZone }).from(tenants).where(byId).prepare()
   const all = orm
     .select()
     .from(tenants)
@@ -114,11 +117,13 @@ export function createTenantStore({ orm }: Db) {
         plan: row.plan,
         status: 'active',
         spendCapCents: null,
+        timeZone: UTC,
         createdAt: row.now,
         updatedAt: row.now,
       }),
     save: (row: TenantRow): TenantRow => save.get(row as never),
     find: (id: string): TenantRow | undefined => find.get({ id }),
+    timeZoneOf: (id: string): string | undefined => zone.get({ id })?.zone,
     nameOf: (id: string): string | undefined => name.get({ id })?.name,
     all: (): TenantRow[] => all.all(),
     /** A part of the list: newest first, or by name in a search. */

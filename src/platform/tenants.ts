@@ -11,6 +11,7 @@ import {
   type TenantScan,
   type TenantStatus,
 } from './tenants-store.ts'
+import { checkedTimeZone, UTC } from './time-zone.ts'
 import { UNSAFE_IN_LINE } from './unsafe-characters.ts'
 
 export type { TenantRow, TenantStatus } from './tenants-store.ts'
@@ -29,6 +30,8 @@ export interface Tenant {
   plan: Plan
   status: TenantStatus
   spend_cap_cents: number | null
+  /** IANA zone of the times in the console. */
+  time_zone: string
   created_at: string
   updated_at: string
 }
@@ -38,6 +41,7 @@ export interface TenantChange {
   plan?: Plan
   /** Null removes the cap, so that the default one applies. */
   spendCapCents?: number | null
+  timeZone?: string
 }
 
 /** Tenants are counted up to this number, because reading a longer list is slow. */
@@ -98,6 +102,9 @@ export function createTenants(parts: {
   /** The name that sign-in pages show, also for the system tenant. */
   const nameOf = (id: string): string => store.nameOf(id) ?? fail(notFound('tenant not found'))
 
+  /** The zone of times in the console; UTC for an unknown tenant. */
+  const timeZoneOf = (id: string): string => store.timeZoneOf(id) ?? UTC
+
   /** The name that operators see when they sign in. */
   const installationName = (): string => nameOf(SYSTEM_TENANT_ID)
 
@@ -138,6 +145,7 @@ export function createTenants(parts: {
     find,
     exists,
     nameOf,
+    timeZoneOf,
     installationName,
     change,
     suspend,
@@ -145,7 +153,7 @@ export function createTenants(parts: {
   }
 }
 
-function present({ spendCapCents, createdAt, updatedAt, ...row }: TenantRow): Tenant {
+function present({ spendCapCents, timeZone, createdAt, updatedAt, ...row }: TenantRow): Tenant {
   const { id, name, plan, status } = row
   return {
     id,
@@ -153,6 +161,7 @@ function present({ spendCapCents, createdAt, updatedAt, ...row }: TenantRow): Te
     plan,
     status,
     spend_cap_cents: spendCapCents,
+    time_zone: timeZone,
     created_at: isoTime(createdAt),
     updated_at: isoTime(updatedAt),
   }
@@ -173,7 +182,7 @@ export function checkedName(name: string): string {
   return trimmed
 }
 
-function checkedChange({ name, plan, spendCapCents }: TenantChange): Partial<TenantRow> {
+function checkedChange({ name, plan, spendCapCents, timeZone }: TenantChange): Partial<TenantRow> {
   if (spendCapCents != null && !(Number.isSafeInteger(spendCapCents) && spendCapCents >= 0))
     throw invalid('must be a whole number of cents, at least 0', {
       field: 'spend_cap_cents',
@@ -183,5 +192,6 @@ function checkedChange({ name, plan, spendCapCents }: TenantChange): Partial<Ten
     ...(name !== undefined && { name: checkedName(name) }),
     ...(plan !== undefined && { plan }),
     ...(spendCapCents !== undefined && { spendCapCents }),
+    ...(timeZone !== undefined && { timeZone: checkedTimeZone(timeZone) }),
   }
 }

@@ -109,7 +109,11 @@ const FORMS: [path: string, typed: Record<string, string>, wrong: Record<string,
     { email: 'bo@example.com', role: 'viewer' },
     { email: ['no address', '', `${LONG}@example.com`], role: ['king', ''] },
   ],
-  ['/settings', {}, { name: [' ', '<script>\u202e', LONG] }],
+  [
+    '/settings',
+    { name: 'Acme', time_zone: 'UTC' },
+    { name: [' ', '<script>\u202e', LONG], time_zone: ['', 'Mars/Olympus', '+01:00', '<b>'] },
+  ],
   [
     '/usage/cap',
     {},

@@ -141,14 +141,3 @@ test('A banner warns from 80% of the allowance, and of the spend cap first', asy
   await change({ spendCapCents: 20_000 })
   expect(await banner()).toContain('Further requests are billed.')
 })
-
-test('The settings have id, plan and commands, and owners rename the tenant', async () => {
-  const { id, owner } = await app.newTenant('Acme', 'metered')
-  await owner.sees('/settings', id, 'Metered', '/usage"', '/v1/relay/messages')
-  const renamed = await owner.press('/settings', 'Rename tenant', { name: '  Müller & Söhne ' })
-  expect(renamed.says('Tenant renamed.').status).toBe(200)
-  expect(app.platform.tenants.find(id).name).toBe('Müller & Söhne')
-  expect(owner.audited('tenant.changed')).toHaveLength(1)
-  await app.platform.tenants.suspend(SYSTEM, id, 'billing')
-  await owner.sees('/settings', 'Suspended because of an unpaid bill')
-})

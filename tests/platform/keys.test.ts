@@ -176,7 +176,7 @@ test('A tenant is created active with its plan, and found again', async () => {
   const created = await tenants.create(CLI, { name: '  Acme  ', plan: 'metered' })
   const id = expect.stringMatching(/^[0-9a-f-]{36}$/)
   const at = new Date(app.clock.now()).toISOString()
-  const state = { plan: 'metered', status: 'active', spend_cap_cents: null }
+  const state = { plan: 'metered', status: 'active', spend_cap_cents: null, time_zone: 'UTC' }
   expect(created).toEqual({ id, name: 'Acme', ...state, created_at: at, updated_at: at } as never)
   expect(tenants.find(created.id)).toEqual(created)
   expect(tenants.list()).toContainEqual(created)

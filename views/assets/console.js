@@ -202,13 +202,14 @@ const UNITS = [
   [60, 'min'],
   [1, 's'],
 ]
-const utcMinute = (at) => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+/* The first line on hover is the moment to the second, in the zone of the page. */
+const minuteOf = (time) => time.title.split('\n')[0].replace(/:\d\d (\S+)$/, ' $1')
 function tick() {
   for (const shown of $$('time [data-relative]')) {
     const seconds = (Date.parse(shown.closest('time').dateTime) - Date.now()) / 1000
     const distance = Math.abs(seconds)
     if (distance >= 86_400) {
-      shown.textContent = utcMinute(shown.closest('time').dateTime)
+      shown.textContent = minuteOf(shown.closest('time'))
       continue
     }
     const [size, unit] = UNITS.find(([size]) => distance >= size) ?? [1, 's']

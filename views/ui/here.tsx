@@ -25,6 +25,8 @@ export interface Here {
   /** Address of an action of this page. */
   actionHref: (action: string) => string
   now: number
+  /** IANA time zone of all times on the page. */
+  zone: string
   submission?: Submission | undefined
   /** Opens the live updates of the page. The layout puts it into the document. */
   liveSource?: VNode | undefined

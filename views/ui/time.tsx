@@ -1,5 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/platform/durations.ts'
-import { useNow } from './here.tsx'
+import { UTC, wallTime } from '../../src/platform/time-zone.ts'
+import { useHere, useNow } from './here.tsx'
 
 const UNITS = [
   [DAY_MS, 'd'],
@@ -12,10 +13,10 @@ const UNITS = [
  * Distance to a moment in one unit, or the exact time if it is a day or more away. assets/console.js
  * does the same while a page is open.
  */
-export function relative(at: number, now: number): string {
+export function relative(at: number, now: number, zone: string): string {
   const distance = Math.abs(at - now)
   if (distance < SECOND_MS) return 'now'
-  if (distance >= DAY_MS) return utcMinute(at)
+  if (distance >= DAY_MS) return minuteIn(at, zone)
   const [size, unit] = UNITS.find(([size]) => distance >= size) ?? [SECOND_MS, 's']
   const amount = `${Math.floor(distance / size)} ${unit}`
   return at < now ? `${amount} ago` : `in ${amount}`
@@ -45,28 +46,55 @@ export function left(until: number, now: number): string {
     .join(' ')
 }
 
-/** A moment to the second: `2026-11-22 14:05:09 UTC`. */
-export const utc = (at: number): string =>
-  `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+/** A moment to the second: `2026-11-22 15:05:09 GMT+1`. */
+export function secondIn(at: number, zone: string): string {
+  const { text, offset } = wallTime(at, zone)
+  return `${text} ${offset}`
+}
 
-/** A moment to the minute: `2026-11-22 14:05 UTC`. */
-export const utcMinute = (at: number): string =>
-  `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+/** A moment to the minute: `2026-11-22 15:05 GMT+1`. */
+export function minuteIn(at: number, zone: string): string {
+  const { text, offset } = wallTime(at, zone)
+  return `${text.slice(0, -3)} ${offset}`
+}
+
+/** Texts of moments in the time zone of the page. */
+export function useTimes() {
+  const { now, zone } = useHere()
+  return {
+    minute: (at: number) => minuteIn(at, zone),
+    second: (at: number) => secondIn(at, zone),
+    relative: (at: number) => relative(at, now, zone),
+  }
+}
+
+/**
+ * Attributes of a time: on hover, the moment to the second in the zone of the page, and in UTC on a line
+ * of its own. assets/console.js reads the first line.
+ */
+export function timeAttributes(at: number, zone: string) {
+  const lines = new Set([secondIn(at, zone), secondIn(at, UTC)])
+  return { datetime: new Date(at).toISOString(), title: [...lines].join('\n') }
+}
 
 /** A moment, relative up to a day, with the exact time on hover and for screen readers. */
 export function Time({ at, now = useNow() }: { at: number; now?: number }) {
+  const { zone } = useHere()
   return (
-    <time datetime={new Date(at).toISOString()} title={utc(at)}>
-      <span data-relative>{relative(at, now)}</span>
-      {Math.abs(at - now) < DAY_MS && <span class="unseen"> ({utc(at)})</span>}
+    <time {...timeAttributes(at, zone)}>
+      <span data-relative>{relative(at, now, zone)}</span>
+      {Math.abs(at - now) < DAY_MS && <span class="unseen"> ({secondIn(at, zone)})</span>}
     </time>
   )
 }
 
 /** Remaining time, which counts down while the page is open. */
-export const Countdown = ({ until, now = useNow() }: { until: number; now?: number }) => (
-  <time datetime={new Date(until).toISOString()} title={utc(until)}>
-    <span data-left>{left(until, now)}</span>
-    <span class="unseen"> (until {utc(until)})</span>
-  </time>
-)
+export function Countdown({ until, now = useNow() }: { until: number; now?: number }) {
+  const { zone } = useHere()
+  return (
+    <time {...timeAttributes(until, zone)}>
+      <span data-left>{left(until, now)}</span>
+      <span class="unseen"> (until {secondIn(until, zone)})</span>
+    </time>
+  )
+}

@@ -1,5 +1,3 @@
-import { utcMinute } from './time.tsx'
-
 /** A number with thousands separators. */
 export const numeral = (count: number): string => count.toLocaleString('en')
 
@@ -43,8 +41,6 @@ export const inUtc = (at: string, options: Intl.DateTimeFormatOptions): string =
 
 export const monthName = (month: string): string =>
   inUtc(`${month}-01`, { month: 'long', year: 'numeric' })
-
-export const momentOf = (at: string): string => utcMinute(Date.parse(at))
 
 export const percentOf = (used: number, limit: number): number =>
   limit === 0 ? 100 : Math.floor((used / limit) * 100)

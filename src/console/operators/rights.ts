@@ -7,7 +7,7 @@ export const outranks = (role: Role, other: Role | undefined): boolean =>
   other === undefined || ROLES.indexOf(role) < ROLES.indexOf(other)
 
 /** Kinds of actions in a tenant. */
-const RIGHTS = ['read', 'change', 'delete', 'keys', 'team', 'billing', 'rename'] as const
+const RIGHTS = ['read', 'change', 'delete', 'keys', 'team', 'billing', 'settings'] as const
 export type Right = (typeof RIGHTS)[number]
 
 /**

@@ -8,6 +8,7 @@ import { isMonth } from '../metering/months.ts'
 import { apiKeys, branding, brandingLogos, tenants, usageMonths } from '../schema.ts'
 import { SYSTEM_TENANT_ID } from '../system-tenant.ts'
 import { checkedName } from '../tenants.ts'
+import { checkedTimeZone } from '../time-zone.ts'
 import { json } from './fields.ts'
 import { asItIs, type Portable, type PortableTable } from './table.ts'
 
@@ -20,16 +21,18 @@ const tenant: PortableTable<typeof tenants.$inferSelect> = {
     plan: asItIs,
     status: asItIs,
     spendCapCents: asItIs,
+    timeZone: asItIs,
     createdAt: asItIs,
     updatedAt: asItIs,
   },
   order: ['id'],
   most: { rows: 1 },
-  check({ id, name }) {
+  check({ id, name, timeZone }) {
     if (id === SYSTEM_TENANT_ID)
       throw invalid('must not be the id of the system tenant', { field: 'id', rule: 'reserved' })
     if (checkedName(name) !== name)
       throw invalid('must not start or end with a space', { field: 'name', rule: 'format' })
+    checkedTimeZone(timeZone)
   },
 }
 

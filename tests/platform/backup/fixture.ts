@@ -53,7 +53,8 @@ export function createHome() {
   /** Tells one state of the database from another. */
   const addTenant = (name: string) =>
     db.client
-      .query("INSERT INTO tenants VALUES (?, ?, 'free', 'active', NULL, 0, 0)")
+      .query(`INSERT INTO tenants (id, name, plan, status, created_at, updated_at)
+        VALUES (?, ?, 'free', 'active', 0, 0)`)
       .run(name, name)
 
   const backUp = async (file: string, more: Partial<Parameters<typeof makeBackup>[0]> = {}) => {

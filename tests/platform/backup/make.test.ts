@@ -58,7 +58,8 @@ test('The copy has every table, index and counter, and nothing that was deleted'
   for (const sql of [
     'PRAGMA user_version = 7',
     'PRAGMA secure_delete = OFF',
-    "INSERT INTO tenants VALUES ('t', 'forget-me-please', 'free', 'active', NULL, 0, 0)",
+    `INSERT INTO tenants (id, name, plan, status, created_at, updated_at)
+        VALUES ('t', 'forget-me-please', 'free', 'active', 0, 0)`,
     "UPDATE tenants SET name = 't'",
     `INSERT INTO messages (seq, id, tenant_id, stream, type, payload, accepted_at)
       VALUES (9, 'm', 't', 'relay', 'x', '{}', 0)`,

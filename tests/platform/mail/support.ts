@@ -75,7 +75,11 @@ export async function openMail(options: MailOptions) {
   const read = (id: string) => mail.outbox.read('all', id)
 
   function tenant(id: string) {
-    db.client.run("INSERT INTO tenants VALUES (?1, ?1, 'free', 'active', NULL, 0, 0)", [id])
+    db.client.run(
+      `INSERT INTO tenants (id, name, plan, status, created_at, updated_at)
+        VALUES (?1, ?1, 'free', 'active', 0, 0)`,
+      [id],
+    )
     return id
   }
 

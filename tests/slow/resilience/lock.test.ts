@@ -61,7 +61,8 @@ test('A restore is refused beside a command that has the database open, whose wr
   // This process has the database open too, so that only the lock can tell.
   const restored = home.restore(file, { process: { ...PROCESS, pid: process.pid } })
   await expect(restored).rejects.toThrow('has the database in')
-  command.client.run("INSERT INTO tenants VALUES ('t', 't', 'free', 'active', NULL, 0, 0)")
+  command.client.run(`INSERT INTO tenants (id, name, plan, status, created_at, updated_at)
+        VALUES ('t', 't', 'free', 'active', 0, 0)`)
   command.close()
   expect(tenantsIn(home.dataDir)).toEqual(['t'])
   expect(readdirSync(home.dataDir).filter((name) => name.includes('restore'))).toEqual([])

@@ -13,7 +13,7 @@ import { duration, left, relative } from '../../../views/ui/time.tsx'
 import { url } from '../../../views/ui/url.ts'
 
 const NOW = Date.UTC(2026, 0, 31)
-const relativeTo = (ms: number) => relative(NOW + ms, NOW)
+const relativeTo = (ms: number) => relative(NOW + ms, NOW, 'UTC')
 const leftUntil = (ms: number) => left(NOW + ms, NOW)
 
 test.each([

@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/platform/durations.ts'
+import { useHere } from '../here.tsx'
 import { relative, Time } from '../time.tsx'
 
 export interface Upcoming {
@@ -33,6 +34,7 @@ export const TimeAxis = (axis: {
   listed?: number
 }) => {
   const { now, until, upcoming } = axis
+  const { zone } = useHere()
   const positionOf = (at: number) => Math.round(((at - now) / (until - now)) * 9_800 + 100) / 100
   const isInSight = (at: number) => at >= now && at <= until
   const inSight = upcoming.filter(({ at }) => isInSight(at))
@@ -63,7 +65,7 @@ export const TimeAxis = (axis: {
         })}
         {inSight.map(({ at, name, again = [], isEndless }) => (
           <g>
-            <title>{`${name}, ${relative(at, now)}`}</title>
+            <title>{`${name}, ${relative(at, now, zone)}`}</title>
             {isEndless && (
               <line
                 class="endless"

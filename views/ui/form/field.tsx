@@ -122,6 +122,13 @@ export function Field(props: FieldProps) {
       <div class="control">
         {field.prefix && <span class="affix">{field.prefix}</span>}
         <input {...attributesOf({ ...field, value })} />
+        {field.choices && (
+          <datalist id={choicesIdOf(field.name)}>
+            {field.choices.map((choice) => (
+              <option value={choice} />
+            ))}
+          </datalist>
+        )}
         {field.suffix && <span class="affix">{field.suffix}</span>}
       </div>
     </Labelled>
@@ -141,7 +148,11 @@ interface FieldProps extends FieldParts {
   max?: number
   min?: number
   isFocused?: boolean
+  /** Suggested values, which the browser narrows down while typing. */
+  choices?: readonly string[]
 }
+
+const choicesIdOf = (name: string): string => `${idOf(name)}-choices`
 
 /** Loosely typed: attribute types depend on the type of the input. */
 const attributesOf = (field: FieldProps): Record<string, unknown> => ({
@@ -156,4 +167,5 @@ const attributesOf = (field: FieldProps): Record<string, unknown> => ({
   max: field.max,
   min: field.min,
   autofocus: field.isFocused,
+  list: field.choices && choicesIdOf(field.name),
 })

@@ -2,7 +2,7 @@ import { PAGES } from '../../../../views/layout/navigation.ts'
 import { AllQuiet, type Event, Events } from '../../../../views/ui/events.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
-import { Time } from '../../../../views/ui/time.tsx'
+import { minuteIn, Time } from '../../../../views/ui/time.tsx'
 import { counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
 import type { FailingEndpoint } from '../../../delivery/queries.ts'
 import type { FailingJob } from '../../../engines/clockwork/queries.ts'
@@ -60,11 +60,11 @@ export const Alerts = ({ issues }: { issues: TenantIssues }) => {
   return events.length === 0 ? <AllQuiet /> : <Events label="Needs attention" events={events} />
 }
 
-type Links = Pick<PageContext, 'href' | 'now'>
+type Links = Pick<PageContext, 'href' | 'now' | 'zone'>
 
 function eventsOf(
   { endpoints, webhooks, jobs, bots, usage }: TenantIssues,
-  { href, now }: Links,
+  { href, now, zone }: Links,
 ): Event[] {
   return [
     ...some(endpoints, (one) => endpointEvent(href(`/endpoints/${one.id}`), one, now), {
@@ -83,7 +83,7 @@ function eventsOf(
       href: href(PAGES.jobs.path, { state: 'failing' }),
     }),
     ...bots.map((bot) => botEvent(href('/bots'), bot)),
-    ...usageEvents(href, usage),
+    ...usageEvents({ href, zone }, usage),
   ]
 }
 
@@ -183,8 +183,11 @@ function botEvent(href: string, { environment, username, status, issue }: Bot): 
   }
 }
 
-function usageEvents(href: Links['href'], usage: TenantIssues['usage']): Event[] {
-  const banner = usage && usageBanner(href, usage)
+function usageEvents(
+  { href, zone }: Pick<Links, 'href' | 'zone'>,
+  usage: TenantIssues['usage'],
+): Event[] {
+  const banner = usage && usageBanner({ href, zone }, usage)
   if (!usage || !banner) return []
   const { left_requests: left, resets_at: resetsAt } = usage
   return [
@@ -194,7 +197,7 @@ function usageEvents(href: Links['href'], usage: TenantIssues['usage']): Event[]
       text:
         left === null
           ? undefined
-          : `${numeral(left)} requests left until ${resetsAt.slice(0, 10)} 00:00 UTC.`,
+          : `${numeral(left)} requests left until ${minuteIn(Date.parse(resetsAt), zone)}.`,
       aside: <AlertLink href={href(PAGES.usage.path)}>View usage</AlertLink>,
     },
   ]

@@ -4,7 +4,7 @@ import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { PageHead, Section } from '../../../../views/ui/section.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { Tiles } from '../../../../views/ui/tiles.tsx'
-import { relative, Time } from '../../../../views/ui/time.tsx'
+import { Time, useTimes } from '../../../../views/ui/time.tsx'
 import { bytes, counted, numeral } from '../../../../views/ui/words.ts'
 import type { TenantStatus } from '../../../platform/tenants.ts'
 import type { InstallationIssue, InstanceHealth } from '../../instance-health.ts'
@@ -30,7 +30,8 @@ export const installationOverviewPage = page({
 
   view({ health, tenants }) {
     const { config, href } = usePage()
-    const { now, backups, issues, queues, mail } = health
+    const { relative } = useTimes()
+    const { backups, issues, queues, mail } = health
     const readyCount = queues.reduce((sum, queue) => sum + queue.readyCount, 0)
     const inArrears = tenants.suspended + tenants.renewal_unpaid
     return (
@@ -63,7 +64,7 @@ export const installationOverviewPage = page({
             },
             {
               label: 'Last backup',
-              value: backups.last?.endedAt ? relative(backups.last.endedAt, now) : 'Never',
+              value: backups.last?.endedAt ? relative(backups.last.endedAt) : 'Never',
               compared: { text: `${bytes(health.freeBytes)} of disk space free` },
               href: href(PAGES.health.path),
             },

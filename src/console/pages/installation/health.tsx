@@ -7,7 +7,7 @@ import type { Tone } from '../../../../views/ui/status.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { Tiles } from '../../../../views/ui/tiles.tsx'
-import { duration, relative, Time } from '../../../../views/ui/time.tsx'
+import { duration, Time, useTimes } from '../../../../views/ui/time.tsx'
 import { bytes, numeral } from '../../../../views/ui/words.ts'
 import type {
   BackupHealth,
@@ -32,6 +32,7 @@ export const healthPage = page({
 
   view(health) {
     const { href } = useHere()
+    const { relative } = useTimes()
     const { issues, now, backups, queues, mail } = health
     const longestMs = Math.max(...queues.map(({ lagMs }) => lagMs))
     return (
@@ -45,7 +46,7 @@ export const healthPage = page({
             { label: 'Free disk', value: bytes(health.freeBytes) },
             {
               label: 'Last backup',
-              value: backups.last?.endedAt ? relative(backups.last.endedAt, now) : 'Never',
+              value: backups.last?.endedAt ? relative(backups.last.endedAt) : 'Never',
             },
           ]}
         />

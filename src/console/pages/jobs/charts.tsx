@@ -1,5 +1,5 @@
 import { Section } from '../../../../views/ui/section.tsx'
-import { duration } from '../../../../views/ui/time.tsx'
+import { duration, useTimes } from '../../../../views/ui/time.tsx'
 import { counted, numeral } from '../../../../views/ui/words.ts'
 import type { ExecutionSummary, HourOutcomes } from '../../../engines/clockwork/queries.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../platform/durations.ts'
@@ -94,6 +94,7 @@ const Entry = ({ tone, text }: { tone: string; text: string }) => (
 
 const Bar = (bar: { hour: HourOutcomes; top: number; x: number; width: number }) => {
   const { hour, top } = bar
+  const { minute } = useTimes()
   if (totalOf(hour) === 0) return null
   const heightOf = (number: number) =>
     number === 0 ? 0 : Math.max(2, Math.round((number / top) * (OUTCOMES_HEIGHT - 4)))
@@ -102,7 +103,7 @@ const Bar = (bar: { hour: HourOutcomes; top: number; x: number; width: number })
   const position = { x: `${bar.x + bar.width * 0.14}%`, width: `${bar.width * 0.72}%`, rx: 1.5 }
   return (
     <g>
-      <title>{`${clockOf(hour.hour)} to ${clockOf(hour.hour + HOUR_MS)} UTC: ${numeral(hour.succeeded)} succeeded, ${numeral(hour.failed)} failed`}</title>
+      <title>{`${minute(hour.hour).slice(11, 16)} to ${minute(hour.hour + HOUR_MS).slice(11)}: ${numeral(hour.succeeded)} succeeded, ${numeral(hour.failed)} failed`}</title>
       <rect class="hit" x={`${bar.x}%`} width={`${bar.width}%`} height={OUTCOMES_HEIGHT} />
       <rect class="good" {...position} y={OUTCOMES_HEIGHT - good} height={good} />
       <rect class="bad" {...position} y={OUTCOMES_HEIGHT - good - bad} height={bad} />
@@ -111,8 +112,6 @@ const Bar = (bar: { hour: HourOutcomes; top: number; x: number; width: number })
 }
 
 const totalOf = ({ succeeded, failed }: HourOutcomes): number => succeeded + failed
-
-const clockOf = (at: number): string => new Date(at).toISOString().slice(11, 16)
 
 const DELAY_HEIGHT = 56
 /** Longer start delays are drawn as late. */

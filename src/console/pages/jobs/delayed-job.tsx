@@ -9,11 +9,13 @@ import { JsonView } from '../../../../views/ui/json.tsx'
 import { Columns, Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
 import { StatusBadge } from '../../../../views/ui/status.tsx'
 import { shorten, Text } from '../../../../views/ui/text.tsx'
-import { Time } from '../../../../views/ui/time.tsx'
+import { Time, useTimes } from '../../../../views/ui/time.tsx'
 import { counted } from '../../../../views/ui/words.ts'
 import type { DelayedJob } from '../../../engines/clockwork/model.ts'
 import { parseRunAt } from '../../../engines/clockwork/run-at.ts'
 import { shownTo } from '../../../engines/clockwork/shown-job.ts'
+import { isoTime } from '../../../platform/clock.ts'
+import { momentIn } from '../../../platform/time-zone.ts'
 import { trimmedText } from '../../form.ts'
 import { good, page, usePage } from '../../page.tsx'
 import {
@@ -172,7 +174,8 @@ export const newDelayedJob = page({
   load: () => ({}),
 
   view() {
-    const { href, now } = usePage()
+    const { href, now, zone } = usePage()
+    const { minute } = useTimes()
     return (
       <>
         <PageHead
@@ -195,10 +198,10 @@ export const newDelayedJob = page({
           <Field name="name" label="Name" isRequired />
           <Field
             name="run_at"
-            label="Run at (UTC)"
+            label={`Run at (${zone})`}
             type="datetime-local"
             isRequired
-            help={`Current time: ${new Date(now).toISOString().slice(11, 16)} UTC.`}
+            help={`Current time: ${minute(now).slice('2026-01-01 '.length)}.`}
           />
           <RequestFields />
         </PageForm>
@@ -214,7 +217,7 @@ export const newDelayedJob = page({
       /** The audit log records jobs created in the console, but not jobs created with the API. */
       async run(context) {
         const { clockwork, audit, tenantId, actor, caller, fields, now } = context
-        const runAt = momentOf(trimmedText(fields, 'run_at'))
+        const runAt = runAtIn(trimmedText(fields, 'run_at'), context.zone)
         const request = requestIn(context, () => parseRunAt(runAt, now))
         const record = (id: string) =>
           audit.record({
@@ -231,8 +234,9 @@ export const newDelayedJob = page({
   },
 })
 
-/** Adds UTC to a time from a form, which has no zone. */
-function momentOf(text: string): string {
+/** A time from a form, which has no zone, as the API takes it. */
+function runAtIn(text: string, zone: string): string {
   const [, minute, seconds = ':00'] = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d)(:\d\d)?$/.exec(text) ?? []
-  return minute === undefined ? text : `${minute.replace(' ', 'T')}${seconds}Z`
+  const at = momentIn(`${minute}${seconds}`, zone)
+  return Number.isNaN(at) ? text : isoTime(at)
 }

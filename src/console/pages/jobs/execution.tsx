@@ -6,7 +6,7 @@ import { BodyView } from '../../../../views/ui/json.tsx'
 import { Facts, Section } from '../../../../views/ui/section.tsx'
 import { StatusBadge, type Tone } from '../../../../views/ui/status.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
-import { duration, Time, utcMinute } from '../../../../views/ui/time.tsx'
+import { duration, Time, useTimes } from '../../../../views/ui/time.tsx'
 import type { DelayedJob, Execution } from '../../../engines/clockwork/model.ts'
 import type { ExecutionSummary } from '../../../engines/clockwork/queries.ts'
 import { executionShownTo } from '../../../engines/clockwork/shown-job.ts'
@@ -151,11 +151,12 @@ export const DELAYED_WORDS: Record<
 }
 
 /** The exact time of an event, and its distance if that is less than a day. */
-export function UtcTime({ at }: { at: number }) {
+export function ExactTime({ at }: { at: number }) {
   const { now } = usePage()
+  const { minute } = useTimes()
   return (
     <>
-      {utcMinute(at)}{' '}
+      {minute(at)}{' '}
       {Math.abs(at - now) < DAY_MS && (
         <span class="hint">
           <Time at={at} />

@@ -12,7 +12,7 @@ import { scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
 import type { Fields } from '../../../http/body.ts'
 import { trimmedText } from '../../form.ts'
 import { good, type PageContext, page, usePage } from '../../page.tsx'
-import { UtcTime } from './execution.tsx'
+import { ExactTime } from './execution.tsx'
 import { asUnix, bodyTextIn, headerLines, JOB_FIELDS, RequestFields, requestIn } from './fields.tsx'
 import { MAX_TITLE_LENGTH } from './job.tsx'
 
@@ -191,7 +191,7 @@ const Runs = ({ description, warnings, url: target, next_runs: runs }: Preview) 
       <ol class="times">
         {runs.slice(0, SHOWN_RUNS).map((at) => (
           <li>
-            <UtcTime at={Date.parse(at)} />
+            <ExactTime at={Date.parse(at)} />
           </li>
         ))}
       </ol>

@@ -17,10 +17,10 @@ import { StartDelay } from './charts.tsx'
 import {
   attemptOf,
   attemptsOf,
+  ExactTime,
   Exchange,
   ExecutionSection,
   plannedAt,
-  UtcTime,
 } from './execution.tsx'
 import { type JobRuns, RunList, Runs, skippedSlotsIn, useRunHref } from './runs.tsx'
 
@@ -221,7 +221,7 @@ const NextRuns = ({ job, nextRuns }: JobView) => (
       <ol class="times">
         {nextRuns.map((run) => (
           <li>
-            <UtcTime at={Date.parse(run)} />
+            <ExactTime at={Date.parse(run)} />
           </li>
         ))}
       </ol>

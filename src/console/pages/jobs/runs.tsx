@@ -4,7 +4,7 @@ import { IN_PLACE } from '../../../../views/ui/pager.tsx'
 import { Section } from '../../../../views/ui/section.tsx'
 import { StatusBadge } from '../../../../views/ui/status.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
-import { duration, Time, utcMinute } from '../../../../views/ui/time.tsx'
+import { duration, Time, useTimes } from '../../../../views/ui/time.tsx'
 import { counted, numeral } from '../../../../views/ui/words.ts'
 import type { CronJob, CronJobDetail } from '../../../engines/clockwork/model.ts'
 import type { ExecutionSummary } from '../../../engines/clockwork/queries.ts'
@@ -38,7 +38,10 @@ export function Runs(runs: JobRuns) {
       aside={<a href={isListed ? '#list' : `${listHref}#list`}>View as list</a>}
       isCard
     >
-      <ExecutionStrip runs={stripOf(runs, useRunHref(runs))} label="Last runs, oldest first" />
+      <ExecutionStrip
+        runs={stripOf(runs, useRunHref(runs), useTimes().minute)}
+        label="Last runs, oldest first"
+      />
       <Steps {...runs} />
     </Section>
   )
@@ -96,13 +99,14 @@ function extentOf(attempts: readonly ExecutionSummary[]): string {
 function stripOf(
   { attempts, skippedSlots, selected }: JobRuns,
   hrefOf: (execution: string) => string,
+  minute: (at: number) => string,
 ): StripRun[] {
   return attempts.toReversed().flatMap((attempt): StripRun[] => {
     const { tone, word } = OUTCOMES[attempt.status]
     const href = hrefOf(attempt.id)
     const isFirst = attempt.trigger === 'schedule' && attempt.attempt === 1
     const skipped = isFirst ? skippedSlots.get(attempt.slotAt) : undefined
-    const when = utcMinute(attempt.startedAt)
+    const when = minute(attempt.startedAt)
     const gap = {
       href,
       when: `Before ${when}`,

@@ -8,7 +8,7 @@ import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { FilterChips, Tabs } from '../../../../views/ui/tabs.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { Tiles } from '../../../../views/ui/tiles.tsx'
-import { relative, Time } from '../../../../views/ui/time.tsx'
+import { Time, useTimes } from '../../../../views/ui/time.tsx'
 import { counted, numeral } from '../../../../views/ui/words.ts'
 import {
   LOGIN_STATES,
@@ -51,11 +51,12 @@ export const loginList = page({
 
   view(list) {
     const { logins, hours, state, pages } = list
-    const { href, environment, now } = usePage()
+    const { href, environment } = usePage()
+    const { relative } = useTimes()
     const hrefOf = (of?: string) => href('/logins', { state: of })
     return (
       <>
-        <PageHead title="Logins" state={{ sentence: sentenceOnAll(list, now) }} />
+        <PageHead title="Logins" state={{ sentence: sentenceOnAll(list, relative) }} />
         <LoginTabs current="attempts" />
         {logins.length > 0 && <LastDay hours={hours} />}
         <FilterChips
@@ -98,13 +99,13 @@ export const loginList = page({
   },
 })
 
-function sentenceOnAll({ logins, hours }: LoginList, now: number): string {
+function sentenceOnAll({ logins, hours }: LoginList, relative: (at: number) => string): string {
   const [latest] = logins
   const sums = sumsOf(hours)
   const all = Object.values(sums).reduce((sum, count) => sum + count, 0)
   if (all === 0)
     return latest
-      ? `No sign-ins in the last 24 hours. Latest: ${relative(Date.parse(latest.created_at), now)}`
+      ? `No sign-ins in the last 24 hours. Latest: ${relative(Date.parse(latest.created_at))}`
       : 'No sign-ins yet'
   const parts = [
     `${numeral(sums.approved)} approved`,

@@ -6,7 +6,7 @@ import { pagerLinks } from '../../../../views/ui/pager.tsx'
 import { Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
-import { relative, Time } from '../../../../views/ui/time.tsx'
+import { Time, useTimes } from '../../../../views/ui/time.tsx'
 import { counted } from '../../../../views/ui/words.ts'
 import type { PersonRecord } from '../../../engines/passepartout/index.ts'
 import { good, page, usePage } from '../../page.tsx'
@@ -39,7 +39,8 @@ export const messengerUsers = page({
   },
 
   view({ users, search, isFirst, pages }) {
-    const { href, environment, now } = usePage()
+    const { href, environment } = usePage()
+    const { relative } = useTimes()
     const [latest] = users
     return (
       <>
@@ -49,7 +50,7 @@ export const messengerUsers = page({
             sentence: latest
               ? search || !isFirst
                 ? counted(users.length, 'user')
-                : `Newest user: ${relative(Date.parse(latest.created_at), now)}`
+                : `Newest user: ${relative(Date.parse(latest.created_at))}`
               : search
                 ? 'No matching users'
                 : 'No users yet',

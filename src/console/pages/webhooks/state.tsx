@@ -1,6 +1,6 @@
 import { useHere } from '../../../../views/ui/here.tsx'
 import { StatusBadge, type Tone } from '../../../../views/ui/status.tsx'
-import { Time, utc, utcMinute } from '../../../../views/ui/time.tsx'
+import { minuteIn, Time, timeAttributes } from '../../../../views/ui/time.tsx'
 import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
 import type { Status } from '../../../http/delivery-log/model.ts'
 import { DAY_MS } from '../../../platform/durations.ts'
@@ -99,10 +99,11 @@ export const Moment = ({ at }: { at: string | null }) =>
 /** A moment for "since": the time of day within a day, else date and time. */
 export const Clock = ({ at }: { at: string }) => {
   const ms = Date.parse(at)
-  const isToday = useHere().now - ms < DAY_MS
+  const { now, zone } = useHere()
+  const exact = minuteIn(ms, zone)
   return (
-    <time datetime={at} title={utc(ms)}>
-      {isToday ? utcMinute(ms).slice(11) : utcMinute(ms)}
+    <time {...timeAttributes(ms, zone)}>
+      {now - ms < DAY_MS ? exact.slice('2026-01-01 '.length) : exact}
     </time>
   )
 }

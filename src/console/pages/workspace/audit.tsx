@@ -14,6 +14,7 @@ import { FORMATS, type Format, headOf, linesOf } from '../../../platform/audit/f
 import type { AuditFilter, LoggedEntry } from '../../../platform/audit/index.ts'
 import { stampOf } from '../../../platform/clock.ts'
 import { invalid } from '../../../platform/errors.ts'
+import { momentIn } from '../../../platform/time-zone.ts'
 import { parseTimestamp } from '../../../platform/timestamp.ts'
 import { submitted } from '../../form.ts'
 import { type PageContext, page, usePage } from '../../page.tsx'
@@ -74,7 +75,7 @@ export const auditLog = page({
 
   view(log) {
     const { found, errors } = log
-    const { href, query } = usePage()
+    const { href, query, zone } = usePage()
     const filter = filtersIn(query)
     const { action, actor, object, since, until } = filter
     const isFiltered = Object.values(filter).some((value) => value !== undefined)
@@ -119,8 +120,8 @@ export const auditLog = page({
             },
             { name: 'object', label: 'Target', value: object, isMono: true, placeholder: 'ID' },
             { name: 'actor', label: 'Actor', value: actor, isMono: true, placeholder: 'ID' },
-            momentOf('since', 'Since (UTC)', since, errorAt(errors, 'since')),
-            momentOf('until', 'Until (UTC)', until, errorAt(errors, 'until')),
+            momentOf('since', `Since (${zone})`, since, errorAt(errors, 'since')),
+            momentOf('until', `Until (${zone})`, until, errorAt(errors, 'until')),
           ]}
           clearHref={isFiltered ? href('/audit') : undefined}
         />
@@ -143,11 +144,12 @@ export const auditLog = page({
 
   files: {
     /** Streams all matching entries, oldest first, as fast as the client reads. */
-    export({ audit, tenantId, query, now }) {
+    export(context) {
+      const { audit, query, now } = context
       const format = FORMATS.find((one) => one === query.format)
       if (!format)
         throw invalid(`must be ${FORMATS.join(' or ')}`, { field: 'format', rule: 'choice' })
-      const slices = audit.oldestFirst(filterIn(tenantId, query))
+      const slices = audit.oldestFirst(filterIn(context))
       const name = `gatehouse-audit-${stampOf(now)}.${format}`
       return new Response(streamOf(textOf(slices, format)), {
         headers: {
@@ -160,8 +162,9 @@ export const auditLog = page({
 })
 
 /** A page of entries with links in both directions. Going back past the first entry shows the first page. */
-function pageOf({ audit, tenantId, query }: PageContext): Found {
-  const filter = filterIn(tenantId, query)
+function pageOf(context: PageContext): Found {
+  const { audit, query } = context
+  const filter = filterIn(context)
   const [before, after] = [positionIn('before', query.before), positionIn('after', query.after)]
   if (after !== undefined) {
     const { entries, next } = audit.listAfter({ ...filter, after, limit: ON_A_PAGE })
@@ -240,23 +243,26 @@ const filtersIn = ({ action, actor, object, since, until }: PageContext['query']
   until: until || undefined,
 })
 
-function filterIn(tenantId: string, query: PageContext['query']): AuditFilter {
+function filterIn({ tenantId, query, zone }: PageContext): AuditFilter {
   const { action, actor: actorId, object, ...times } = filtersIn(query)
-  const [since, until] = [momentIn('since', times.since), momentIn('until', times.until)]
+  const [since, until] = (['since', 'until'] as const).map((name) =>
+    timeIn(name, times[name], zone),
+  )
   if (since !== undefined && until !== undefined && until <= since)
     throw invalid('must be after the start time', { field: 'until', rule: 'range' })
   return { tenantId, action, actorId, object, since, until }
 }
 
-/** A time from a form, which is in UTC and has no zone. */
+/** A time from a form, which has no zone. */
 const PLAIN = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?$/
 
-function momentIn(name: string, text: string | undefined): number | undefined {
+function timeIn(name: string, text: string | undefined, zone: string): number | undefined {
   if (text === undefined) return undefined
   const [whole, time, seconds] = PLAIN.exec(text) ?? []
   if (whole === undefined) return parseTimestamp(text, name)
-  const rest = time === undefined ? 'T00:00:00Z' : seconds === undefined ? ':00Z' : 'Z'
-  return parseTimestamp(`${text}${rest}`, name)
+  const rest = time === undefined ? 'T00:00:00' : seconds === undefined ? ':00' : ''
+  parseTimestamp(`${text}${rest}Z`, name)
+  return momentIn(`${text}${rest}`, zone)
 }
 
 function positionIn(name: string, text: string | undefined): number | undefined {

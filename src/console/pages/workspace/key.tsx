@@ -3,7 +3,7 @@ import { Confirm, DangerZone } from '../../../../views/ui/confirm.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
 import { Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
-import { Countdown, Time, utcMinute } from '../../../../views/ui/time.tsx'
+import { Countdown, Time, useTimes } from '../../../../views/ui/time.tsx'
 import { capitalized } from '../../../../views/ui/words.ts'
 import type { FoundKey } from '../../../platform/keys.ts'
 import { ENGINE_WORDS } from '../../engine-words.ts'
@@ -128,7 +128,7 @@ function sentenceOn(key: FoundKey, state: KeyState) {
 }
 
 const lastUse = ({ last_used_at: at }: FoundKey): string =>
-  at === null ? 'Never used.' : `Last used ${utcMinute(Date.parse(at))}.`
+  at === null ? 'Never used.' : `Last used ${useTimes().minute(Date.parse(at))}.`
 
 /** Progress of a rotation: how long both keys work, and whether the new one is in use. */
 function ExpiryNotice({ found: key, replacement }: KeyView) {
@@ -142,7 +142,7 @@ function ExpiryNotice({ found: key, replacement }: KeyView) {
         tone="warn"
         value={now - begunAt}
         max={endsAt - begunAt}
-        amount={`Until ${utcMinute(endsAt)}`}
+        amount={`Until ${useTimes().minute(endsAt)}`}
       />
       {replacement && (
         <p class="hint">

@@ -4,10 +4,10 @@ import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { PageHead, Section } from '../../../../views/ui/section.tsx'
 import type { Tone } from '../../../../views/ui/status.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
+import { useTimes } from '../../../../views/ui/time.tsx'
 import {
   capitalized,
   inUtc,
-  momentOf,
   money,
   monthName,
   numeral,
@@ -48,7 +48,7 @@ export const usagePage = page({
       <>
         <PageHead
           title={`Usage in ${monthName(usage.month)}`}
-          state={stateOf(view)}
+          state={stateOf(view, useTimes().minute)}
           aside={!isNow && <LinkButton href={href('/usage')}>View this month</LinkButton>}
         />
         {isNow && <Limits {...view} />}
@@ -103,7 +103,10 @@ async function setCap(
 /** No currency is configured, so amounts have no symbol. */
 const AMOUNTS = 'Amounts are in your billing currency.'
 
-function stateOf(page: UsageView): { tone?: Tone; sentence: string } {
+function stateOf(
+  page: UsageView,
+  minute: (at: number) => string,
+): { tone?: Tone; sentence: string } {
   const { usage, tenant, isNow } = page
   if (!isNow) return { sentence: sentenceOnPast(usage) }
   const sentence = sentenceOn(usage)
@@ -115,7 +118,7 @@ function stateOf(page: UsageView): { tone?: Tone; sentence: string } {
   if (usage.left_requests === 0)
     return {
       tone: 'bad',
-      sentence: `${sentence} Requests that create something are rejected until ${momentOf(usage.resets_at)}.`,
+      sentence: `${sentence} Requests that create something are rejected until ${minute(Date.parse(usage.resets_at))}.`,
     }
   return { tone: isNear(usage) ? 'warn' : 'good', sentence }
 }

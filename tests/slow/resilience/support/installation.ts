@@ -98,7 +98,14 @@ export function openInstallation(
       addMigratedDatabase(place)
     }
     const id = newId()
-    change('INSERT INTO tenants VALUES (?, ?, ?, ?, NULL, 0, 0)', id, 'Acme', plan, 'active')
+    change(
+      `INSERT INTO tenants (id, name, plan, status, created_at, updated_at)
+        VALUES (?, ?, ?, ?, 0, 0)`,
+      id,
+      'Acme',
+      plan,
+      'active',
+    )
     return id
   }
 

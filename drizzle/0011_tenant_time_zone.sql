@@ -1,0 +1,1 @@
+ALTER TABLE `tenants` ADD `time_zone` text DEFAULT 'UTC' NOT NULL;

@@ -1,0 +1,90 @@
+import { DAY_MS } from './durations.ts'
+import { invalid } from './errors.ts'
+
+export const UTC = 'UTC'
+
+/** What clocks in a zone show at a moment. */
+interface WallTime {
+  /** Such as `2026-11-22 15:05:09`. */
+  text: string
+  /** Distance to UTC, such as `GMT+1` or `UTC`. */
+  offset: string
+}
+
+/** The time in a zone at a moment. */
+export function wallTime(at: number, zone: string): WallTime {
+  if (zone === UTC) return { text: isoText(at), offset: UTC }
+  const parts = Object.fromEntries(
+    formatOf(zone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, value]),
+  )
+  const { year = '', month, day, hour, minute, second, timeZoneName = '' } = parts
+  const text = `${year.padStart(4, '0')}-${month}-${day} ${hour}:${minute}:${second}`
+  return { text, offset: timeZoneName }
+}
+
+/**
+ * The moment at which clocks in a zone show a time such as `2026-11-22T15:05`: the earlier one if they
+ * show it twice. A time that they skip counts on from before the gap.
+ * `NaN` for a text that is no time.
+ */
+export function momentIn(wall: string, zone: string): number {
+  const shown = Date.parse(`${wall.replace(' ', 'T')}Z`)
+  if (Number.isNaN(shown)) return shown
+  const text = isoText(shown)
+  const early = shown - offsetAt(shown - DAY_MS, zone)
+  const late = shown - offsetAt(shown + DAY_MS, zone)
+  const isShownAt = (at: number) => wallTime(at, zone).text === text
+  return isShownAt(late) && !isShownAt(early) ? late : early
+}
+
+const offsetAt = (at: number, zone: string): number =>
+  Date.parse(`${wallTime(at, zone).text.replace(' ', 'T')}Z`) - Math.floor(at / 1000) * 1000
+
+const isoText = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ')
+
+/**
+ * The name of a time zone in its usual spelling. Throws `invalid` for a zone that is unknown, or that is
+ * an offset: it would be wrong for half of the year.
+ */
+export function checkedTimeZone(name: string): string {
+  const refused = invalid('must be a time zone such as Europe/Berlin or America/New_York', {
+    field: 'time_zone',
+    rule: 'choice',
+  })
+  if (!/^[a-z][\w/+-]{0,63}$/i.test(name)) throw refused
+  try {
+    // Not remembered, because each mix of upper and lower case would be kept.
+    return createFormat(name).resolvedOptions().timeZone
+  } catch {
+    throw refused
+  }
+}
+
+/** Names of all zones, for a form. */
+export const timeZones = (): readonly string[] => [
+  ...new Set([UTC, ...Intl.supportedValuesOf('timeZone')]),
+]
+
+/** Creating a format takes as long as formatting a page of times. */
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone) ?? createFormat(zone)
+  formats.set(zone, known)
+  return known
+}
+
+const createFormat = (zone: string) =>
+  new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    timeZoneName: 'shortOffset',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  })

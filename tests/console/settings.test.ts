@@ -1,0 +1,49 @@
+import { expect, test } from 'bun:test'
+import { HOUR, SYSTEM, useConsole } from './fixture.ts'
+
+const app = await useConsole()
+
+test('The settings have ID and plan, and owners change name and time zone', async () => {
+  const { id, owner, as } = await app.newTenant('Acme', 'metered')
+  await owner.sees('/settings', id, 'Metered', '/usage"')
+  const saved = await owner.press('/settings', 'Save settings', {
+    name: '  Müller & Söhne ',
+    time_zone: 'europe/berlin',
+  })
+  expect(saved.says('Settings saved.').status).toBe(200)
+  expect(app.platform.tenants.find(id)).toMatchObject({
+    name: 'Müller & Söhne',
+    time_zone: 'Europe/Berlin',
+  })
+  expect(owner.audited('tenant.changed')).toHaveLength(1)
+  const viewer = await as('viewer')
+  const shown = await viewer.sees('/settings', 'Müller & Söhne', 'Europe/Berlin', 'Only owners')
+  shown.omits('Save settings')
+  await app.platform.tenants.suspend(SYSTEM, id, 'billing')
+  await owner.sees('/settings', 'Suspended because of an unpaid bill')
+})
+
+test('Times are in the zone of their tenant, and in UTC on hover', async () => {
+  const { id, owner, job } = await app.newTenant()
+  await app.platform.tenants.change(SYSTEM, id, { timeZone: 'Asia/Kolkata' })
+  const path = `/jobs/${await job({ schedule: '0 3 1 1 *' })}`
+  const { html } = await owner.sees(path, '-01-01 08:30 GMT+5:30', 'at 03:00 UTC')
+  expect(html).toMatch(/title="\d{4}-01-01 08:30:00 GMT\+5:30\n\d{4}-01-01 03:00:00 UTC"/)
+})
+
+test('A typed time is in the zone of the tenant', async () => {
+  const { id, owner } = await app.newTenant()
+  await app.platform.tenants.change(SYSTEM, id, { timeZone: 'Asia/Kolkata' })
+  await owner.open('/settings')
+  const [entry] = app.platform.audit.list({
+    tenantId: id,
+    action: 'tenant.changed',
+    limit: 1,
+  }).entries
+  const at = entry?.at ?? 0
+  const local = (ms: number) => new Date(ms + 5.5 * HOUR).toISOString().slice(0, 19)
+  const rowsSince = async (ms: number) =>
+    (await owner.sees(`/audit?action=tenant.changed&since=${local(ms)}`, 'Since (Asia/Kolkata)'))
+      .rows
+  expect([await rowsSince(at), await rowsSince(at + 1000)]).toEqual([[`${entry?.seq}`], []])
+})
