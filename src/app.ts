@@ -17,6 +17,7 @@ import { createPassepartout } from './engines/passepartout/index.ts'
 import { relayPolicy } from './engines/relay/delivery-policy.ts'
 import { createRelay } from './engines/relay/index.ts'
 import { createAccess, createKeyAccess } from './http/access.ts'
+import { brandingFiles } from './http/branding-files.ts'
 import { createClientAddress } from './http/client-address.ts'
 import { createHealth } from './http/health.ts'
 import { createHttpMetrics } from './http/http-metrics.ts'
@@ -121,6 +122,7 @@ export function createApp(
   })
     .use(middleware)
     .use(health.routes)
+    .use(brandingFiles(platform))
     .use(createConsole({ document, base: layout.base }))
     .use(
       consolePages({

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { accentPath } from '../src/platform/branding/addresses.ts'
 import { assetHref } from './assets.ts'
 
 /** A page outside the console, in the user's language and hidden from search engines. */
@@ -7,6 +8,8 @@ export const Document = (page: {
   title: string
   /** The page's style sheet, in addition to the common one, and the class of its body. */
   styles: { sheet: string; style: string }
+  /** The color of its buttons and links; otherwise that of Gatehouse. */
+  accent?: string | null
   children: ComponentChildren
 }) => (
   <html lang={page.language}>
@@ -19,7 +22,10 @@ export const Document = (page: {
       <link rel="icon" href={assetHref('', 'icon.svg')} type="image/svg+xml" />
       <link rel="stylesheet" href={assetHref('', 'gatehouse.css')} />
       <link rel="stylesheet" href={assetHref('', page.styles.sheet)} />
+      {page.accent && <link rel="stylesheet" href={accentPath(page.accent)} />}
     </head>
-    <body class={page.styles.style}>{page.children}</body>
+    <body class={page.accent ? `${page.styles.style} branded` : page.styles.style}>
+      {page.children}
+    </body>
   </html>
 )

@@ -1,5 +1,6 @@
 import type { FlowPage } from '../../src/engines/gate/sign-in/flows/pages.ts'
 import type { Message } from '../../src/engines/gate/sign-in/model.ts'
+import { TenantMark } from './branding.tsx'
 import { focusOf } from './focus.ts'
 import { formsOf } from './forms.ts'
 import { webAddress } from './href.ts'
@@ -8,13 +9,13 @@ import { Banners, hasLink, Introductions } from './messages.tsx'
 import { Methods } from './methods.tsx'
 import { hasError, type InputNode, isButton, isHidden, isLink, textIn } from './nodes.ts'
 import { Settings } from './settings.tsx'
-import { Sentence, sentence, TenantAvatar } from './tenant.tsx'
+import { Sentence, sentence } from './tenant.tsx'
 import { topicOf } from './topic.ts'
 import { type Topic, WORDS, type Words } from './words.ts'
 
 /** A flow as a page that works without scripts. */
 export const FlowDocument = ({ page }: { page: FlowPage }) => {
-  const { flow, kind, language, tenantName } = page
+  const { flow, kind, language, tenantName, branding } = page
   const words = WORDS[language]
   const topic = topicOf(page)
   const forms = formsOf(flow.ui.nodes)
@@ -23,10 +24,15 @@ export const FlowDocument = ({ page }: { page: FlowPage }) => {
   const intros = messages.filter((message) => message.type === 'info' && !hasLink(message))
   const parts = { forms, words, account, focused: focusOf(page, forms) }
   return (
-    <Layout language={language} title={titleOf(page)} isWide={kind === 'settings'}>
+    <Layout
+      language={language}
+      title={titleOf(page)}
+      branding={branding}
+      isWide={kind === 'settings'}
+    >
       <main class="card">
         <header>
-          <TenantAvatar name={tenantName} />
+          <TenantMark name={tenantName} logos={branding?.logos} />
           <h1>
             <Sentence text={words.headings[topic]} name={tenantName} />
           </h1>

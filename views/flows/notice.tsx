@@ -13,11 +13,15 @@ const INFORMATIONAL: readonly Notice[] = ['flow_unknown', 'other_browser']
 
 /** A page with a single message and no form. */
 export const NoticeDocument = ({ page }: { page: NoticePage }) => {
-  const { language, tenantName, notice } = page
+  const { language, tenantName, notice, branding } = page
   const { heading, text } = WORDS[language].notices[notice]
   const tenant = tenantName === null ? undefined : shownName(tenantName)
   return (
-    <Layout language={language} title={tenant ? `${heading} · ${tenant}` : heading}>
+    <Layout
+      language={language}
+      title={tenant ? `${heading} · ${tenant}` : heading}
+      branding={branding}
+    >
       <main class="card notice">
         <header>
           <NoticeIcon notice={notice} />

@@ -1,12 +1,4 @@
-import { KeyIcon } from './icons.tsx'
-import { initialOf, shownName } from './name.ts'
-
-/** The first letter of the tenant's name as its logo. */
-export const TenantAvatar = ({ name }: { name: string }) => (
-  <span class="tenantavatar" aria-hidden="true">
-    {initialOf(name) ?? <KeyIcon />}
-  </span>
-)
+import { shownName } from './name.ts'
 
 const PLACE = '{tenant}'
 

@@ -49,6 +49,8 @@ export interface Words {
   enterCode: string
   beginAgain: string
   links: Record<FlowKind, string>
+  /** Links of the tenant. */
+  legal: { label: string; support: string; terms: string; privacy: string }
   notices: Record<NoticePage['notice'], HeadingAndText>
 }
 
@@ -114,6 +116,7 @@ const en: Words = {
     verification: 'Verify your email address',
     settings: 'Your account',
   },
+  legal: { label: 'About this service', support: 'Support', terms: 'Terms', privacy: 'Privacy' },
   notices: {
     signed_in: {
       heading: "You're signed in",
@@ -216,6 +219,12 @@ const de: Words = {
     recovery: 'Passwort vergessen?',
     verification: 'E-Mail-Adresse bestätigen',
     settings: 'Dein Konto',
+  },
+  legal: {
+    label: 'Über diesen Dienst',
+    support: 'Support',
+    terms: 'Nutzungsbedingungen',
+    privacy: 'Datenschutz',
   },
   notices: {
     signed_in: {

@@ -1,6 +1,6 @@
 import type { SandboxButton, SandboxPage } from '../../src/engines/passepartout/sandbox/pages.ts'
+import { TenantMark } from '../flows/branding.tsx'
 import { shownName } from '../flows/name.ts'
-import { TenantAvatar } from '../flows/tenant.tsx'
 import { START } from './choices.ts'
 import type { Words } from './words.ts'
 
@@ -10,7 +10,7 @@ export const Chat = ({ page, words }: { page: SandboxPage; words: Words }) => {
   return (
     <section class="chat" aria-labelledby="bot">
       <header>
-        <TenantAvatar name={name} />
+        <TenantMark name={name} />
         <div>
           <h2 id="bot">
             <bdi>{shownName(name)}</bdi>

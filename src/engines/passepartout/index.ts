@@ -72,7 +72,7 @@ export function createPassepartout(
   access: Access,
   { baseUrl, pages }: { baseUrl: () => string; pages: Pages },
 ) {
-  const { db, clock, log, audit, sealing, tenants, instances, metrics } = platform
+  const { db, clock, log, audit, sealing, instances, branding, metrics } = platform
   const { nonceLifetimeMs, tokenLifetimeMs } = config.passepartout
   const store = createStore(db)
   const waiting = createWaiting({ db, clock })
@@ -96,7 +96,7 @@ export function createPassepartout(
     tokens,
     throttle,
   })
-  const wording = createPromptWording({ tenants })
+  const wording = createPromptWording({ branding })
   const telegram = createTelegramMessenger(platform, {
     store,
     bots,
@@ -127,7 +127,7 @@ export function createPassepartout(
     tokens,
     people,
     webhook: telegram.webhook,
-    sandbox: createSandbox({ db, clock, store, tenants, conversation, wording, events, onMove }),
+    sandbox: createSandbox({ db, clock, store, branding, conversation, wording, events, onMove }),
     pages,
     access,
     maxBody: config.server.maxBodyBytes,

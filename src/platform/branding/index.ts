@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import { fail, notFound } from '../errors.ts'
 import { createReadCache } from '../read-cache.ts'
 import type { Tenants } from '../tenants.ts'
+import { logoPath } from './addresses.ts'
 import { type BrandingInput, checkedBranding } from './checks.ts'
 import { checkedImage, type ImageType, imageHash } from './image.ts'
 import { type BrandingRow, createBrandingStore, type LogoTheme } from './store.ts'
@@ -14,10 +15,13 @@ export type { LogoTheme } from './store.ts'
 /** A logo without its image. */
 export interface Logo {
   type: ImageType
+  /** In pixels. */
   width: number
   height: number
   /** SHA-256 of the image, hexadecimal. */
   hash: string
+  /** Path of the image. */
+  path: string
 }
 
 /** What a tenant shows to its users; null where Gatehouse's own look applies. */
@@ -54,7 +58,9 @@ export function createBranding(parts: {
 
   function read(tenantId: string): BrandingSettings {
     const { tenantId: _, ...row } = store.find(tenantId) ?? NONE
-    const logos = store.logos(tenantId).map(({ theme, ...logo }) => [theme, logo])
+    const logos = store
+      .logos(tenantId)
+      .map(({ theme, ...logo }) => [theme, { ...logo, path: logoPath(tenantId, logo.hash) }])
     return { ...row, logos: Object.fromEntries(logos) }
   }
 

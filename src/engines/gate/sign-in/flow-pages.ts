@@ -1,6 +1,7 @@
 import type { AnyProvider } from '../../../config/index.ts'
 import type { Fields } from '../../../http/body.ts'
 import { type Failure, failureOf, statusOf } from '../../../http/errors.ts'
+import type { Branding } from '../../../platform/branding/index.ts'
 import { AppError, unavailable } from '../../../platform/errors.ts'
 import { type Refused, retryAfter, unlessRefused } from './flow-answers.ts'
 import type { Client } from './flows/client.ts'
@@ -23,13 +24,13 @@ export type FlowPages = ReturnType<typeof createFlowPages>
 export function createFlowPages(parts: {
   flows: Flows
   pages: Pages
-  tenantName: (tenantId: string) => string
+  branding: Pick<Branding, 'of' | 'nameOf'>
   urlOf: (kind: FlowKind, query: Record<string, string>) => string
   enabledMethods: Pick<EnabledMethods, 'allowsFlow'>
   /** Origins of providers that are reached without https. */
   plainOrigins: () => readonly string[]
 }) {
-  const { flows, pages, tenantName, urlOf, enabledMethods, plainOrigins } = parts
+  const { flows, pages, branding, urlOf, enabledMethods, plainOrigins } = parts
 
   async function show(
     kind: FlowKind,
@@ -106,7 +107,7 @@ export function createFlowPages(parts: {
       flow: withoutEchoes(flow),
       kind: row.kind,
       status,
-      tenantName: tenantName(row.tenantId),
+      ...lookOf(row),
       language: row.language,
       ...(row.kind === 'settings' && row.returnTo !== null && { backTo: row.returnTo }),
       links: linksFrom(row)
@@ -115,11 +116,16 @@ export function createFlowPages(parts: {
       formTargets: [...plainOrigins(), ...plainOrigin(row.returnTo)],
     })
 
+  const lookOf = ({ tenantId }: FlowRow) => ({
+    tenantName: branding.nameOf(tenantId),
+    branding: branding.of(tenantId),
+  })
+
   const over = (row: FlowRow): Response =>
     pages.notice({
       status: 200,
       language: row.language,
-      tenantName: tenantName(row.tenantId),
+      ...lookOf(row),
       notice: noticeOf(row),
       ...(row.returnTo !== null && { backTo: row.returnTo }),
     })

@@ -83,7 +83,7 @@ export function createSelfService(
     providers: () => Config['gate']['providers']
   },
 ) {
-  const { clock, tenants } = platform
+  const { clock, branding } = platform
   const { store, schemaUrl, web, providers } = parts
   const { baseUrl } = web
   const { password, codeLifetimeMs, flowLifetimeMs } = config.gate
@@ -175,7 +175,7 @@ export function createSelfService(
   const pages = createFlowPages({
     flows,
     pages: web.pages,
-    tenantName: tenants.nameOf,
+    branding,
     urlOf,
     enabledMethods,
     plainOrigins: () => plainOriginsIn(providers()),

@@ -1,5 +1,5 @@
+import type { Branding } from '../../../platform/branding/index.ts'
 import { deviceOf } from '../../../platform/device.ts'
-import type { Tenants } from '../../../platform/tenants.ts'
 import { callbackData } from '../callback-data.ts'
 import type { Message } from '../messenger.ts'
 import type { AttemptRow } from '../store/attempts.ts'
@@ -9,8 +9,8 @@ import type { LoginOutcome } from '../texts/wording.ts'
 export type PromptWording = ReturnType<typeof createPromptWording>
 
 /** The text and the buttons of messages about an attempt. */
-export function createPromptWording({ tenants }: { tenants: Pick<Tenants, 'find'> }) {
-  const appOf = ({ tenantId }: AttemptRow): string => tenants.find(tenantId).name
+export function createPromptWording({ branding }: { branding: Pick<Branding, 'nameOf'> }) {
+  const appOf = ({ tenantId }: AttemptRow): string => branding.nameOf(tenantId)
 
   function question(attempt: AttemptRow): Message {
     const { clientLabel, clientUserAgent, clientIp, createdAt, matchCode } = attempt

@@ -1,8 +1,8 @@
 import type { Db } from '../../../db/open.ts'
+import type { Branding } from '../../../platform/branding/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { sha256 } from '../../../platform/crypto.ts'
 import { fail, invalid } from '../../../platform/errors.ts'
-import type { Tenants } from '../../../platform/tenants.ts'
 import { callbackData, readCallbackData } from '../callback-data.ts'
 import type { Conversation, Reaction } from '../conversation.ts'
 import { type Language, languageOf } from '../language.ts'
@@ -28,13 +28,13 @@ export function createSandbox(parts: {
   db: Db
   clock: Clock
   store: Store
-  tenants: Pick<Tenants, 'find'>
+  branding: Pick<Branding, 'nameOf'>
   conversation: Conversation
   wording: PromptWording
   events: LoginEvents
   onMove: (attemptId: string) => void
 }) {
-  const { db, clock, store, tenants, conversation, wording, events, onMove } = parts
+  const { db, clock, store, branding, conversation, wording, events, onMove } = parts
 
   /** The current state of the chat. */
   function show(payload: string, language: Language): SandboxPage {
@@ -62,7 +62,7 @@ export function createSandbox(parts: {
     onMove(found.attempt.id)
     const reply = reactions.find((reaction) => reaction.reply)?.reply
     if (!reply) return undefined
-    const app = tenants.find(found.bot.tenantId).name
+    const app = branding.nameOf(found.bot.tenantId)
     const text = createTexts(languageOf(person.languageCode)).reply(reply.kind, { app })
     const page = chatAbout(found, language, person)
     return { ...page, status: 409, chat: [...page.chat, { from: 'bot', text }] }
@@ -103,7 +103,7 @@ export function createSandbox(parts: {
     return {
       status: 200,
       language,
-      tenantName: tenants.find(attempt.tenantId).name,
+      tenantName: branding.nameOf(attempt.tenantId),
       people: isOver ? [] : peopleWith(chosen),
       chat: [
         { from: 'person', text: '/start' },

@@ -35,7 +35,7 @@ export function createTelegramMessenger(
     onMove: (attemptId: string) => void
   },
 ) {
-  const { db, clock, log, random, sealing, instances, tenants } = platform
+  const { db, clock, log, random, sealing, instances, branding } = platform
   const { store, bots, conversation, wording, events, baseUrl, onMove } = parts
   const messengerOf = (bot: BotRow) => (bot.token === null ? undefined : bots.apiOf(bot))
   const receive = createReceive({
@@ -45,7 +45,7 @@ export function createTelegramMessenger(
     store,
     conversation,
     wording,
-    tenants,
+    branding,
     events,
     messengerOf,
     onMove,

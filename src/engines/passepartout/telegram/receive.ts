@@ -1,9 +1,9 @@
 import { StorageError } from '../../../db/errors.ts'
 import type { Db } from '../../../db/open.ts'
+import type { Branding } from '../../../platform/branding/index.ts'
 import { createBuckets } from '../../../platform/buckets.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Log } from '../../../platform/log.ts'
-import type { Tenants } from '../../../platform/tenants.ts'
 import type { Conversation, Reaction } from '../conversation.ts'
 import { languageOf } from '../language.ts'
 import { ANSWERS_PER_BOT, MAX_ANSWERS, REPLIES_PER_BOT, REPLIES_PER_CHAT } from '../limits.ts'
@@ -29,13 +29,13 @@ export function createReceive(parts: {
   store: Store
   conversation: Conversation
   wording: PromptWording
-  tenants: Pick<Tenants, 'find'>
+  branding: Pick<Branding, 'nameOf'>
   events: LoginEvents
   messengerOf: (bot: BotRow) => MessengerClient | undefined
   /** Called when an attempt changed, to update its message and to wake waiting requests. */
   onMove: (attemptId: string) => void
 }) {
-  const { db, clock, log, store, conversation, wording, tenants, events, messengerOf, onMove } =
+  const { db, clock, log, store, conversation, wording, branding, events, messengerOf, onMove } =
     parts
   const ofChat = createBuckets({ clock, perMinute: REPLIES_PER_CHAT })
   const ofBot = createBuckets({ clock, perMinute: REPLIES_PER_BOT })
@@ -130,7 +130,7 @@ export function createReceive(parts: {
     { person }: ChatUpdate,
     said: Reply,
   ) {
-    const app = tenants.find(bot.tenantId).name
+    const app = branding.nameOf(bot.tenantId)
     const text = createTexts(languageOf(person.languageCode)).reply(said.kind, { app, ...said })
     await messenger.say(person.id, { text, buttons: [] })
   }

@@ -1,10 +1,18 @@
+import type { BrandingSettings } from '../../../../platform/branding/index.ts'
 import type { Flow, FlowKind, Language } from '../model.ts'
+
+/** The look of a tenant's pages. */
+export type PageBranding = Pick<
+  BrandingSettings,
+  'accent' | 'logos' | 'supportUrl' | 'termsUrl' | 'privacyUrl'
+>
 
 /** The data of a page that shows a flow. */
 export interface FlowPage {
   flow: Flow
   kind: FlowKind
   tenantName: string
+  branding?: PageBranding
   language: Language
   status: number
   /** Hosted pages of other flows to link to. */
@@ -25,6 +33,7 @@ export interface NoticePage {
   language: Language
   /** Null if the flow, and so the tenant, is unknown. */
   tenantName: string | null
+  branding?: PageBranding
   notice:
     | 'signed_in'
     | 'signed_up'
