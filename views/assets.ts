@@ -5,6 +5,7 @@ import flows from './assets/flows.css' with { type: 'text' }
 import css from './assets/gatehouse.css' with { type: 'text' }
 import icon from './assets/icon.svg' with { type: 'text' }
 import sandbox from './assets/sandbox.css' with { type: 'text' }
+import { FONT_FILES, fontsCss } from './fonts.ts'
 import { consoleCss } from './styles.ts'
 
 const CSS = 'text/css; charset=utf-8'
@@ -12,19 +13,26 @@ const JAVASCRIPT = 'text/javascript; charset=utf-8'
 
 export interface Asset {
   type: string
-  text: string
+  content: string | Uint8Array<ArrayBuffer>
 }
 
-/** Style sheets, scripts and icon, embedded in the executable. */
+const fonts = Object.entries(FONT_FILES).map(([name, content]): [string, Asset] => [
+  name,
+  { type: 'font/woff2', content },
+])
+
+/** Style sheets, scripts, fonts and icon, embedded in the executable. */
 export const ASSETS: Readonly<Record<string, Asset>> = {
-  'gatehouse.css': { type: CSS, text: css },
-  'flows.css': { type: CSS, text: flows },
-  'sandbox.css': { type: CSS, text: sandbox },
-  'console.css': { type: CSS, text: consoleCss },
-  'console.js': { type: JAVASCRIPT, text: consoleJs },
+  ...Object.fromEntries(fonts),
+  'fonts.css': { type: CSS, content: fontsCss((file) => `${file}?v=${hashOf(FONT_FILES[file])}`) },
+  'gatehouse.css': { type: CSS, content: css },
+  'flows.css': { type: CSS, content: flows },
+  'sandbox.css': { type: CSS, content: sandbox },
+  'console.css': { type: CSS, content: consoleCss },
+  'console.js': { type: JAVASCRIPT, content: consoleJs },
   // In one piece: it looks through a page once, and by then has to know its extension.
-  'htmx.js': { type: JAVASCRIPT, text: `${htmx}\n${htmxSse}` },
-  'icon.svg': { type: 'image/svg+xml', text: icon },
+  'htmx.js': { type: JAVASCRIPT, content: `${htmx}\n${htmxSse}` },
+  'icon.svg': { type: 'image/svg+xml', content: icon },
 }
 
 const versions = new Map<string, string>()
@@ -33,9 +41,13 @@ const versions = new Map<string, string>()
 export function versionOf(name: string): string {
   const known = versions.get(name)
   if (known !== undefined) return known
-  const version = Bun.hash(ASSETS[name]?.text ?? '').toString(36)
+  const version = hashOf(ASSETS[name]?.content)
   versions.set(name, version)
   return version
+}
+
+function hashOf(content: Asset['content'] = ''): string {
+  return Bun.hash(content).toString(36)
 }
 
 /** Address of an asset below `base`, which changes with its content. */

@@ -11,3 +11,9 @@ declare module '*/hx-sse.min.js' {
   const text: string
   export default text
 }
+
+/** Fonts, imported as the path of an embedded file. */
+declare module '*.woff2' {
+  const path: string
+  export default path
+}

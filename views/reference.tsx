@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { ComponentChildren } from 'preact'
 import type { ApiDocument, ApiOperation, JsonSchema } from '../src/http/openapi.ts'
 import { assetHref } from './assets.ts'
+import { FontLinks } from './font-links.tsx'
 
 interface Entry {
   anchor: string
@@ -278,6 +279,7 @@ const Page = ({ title, children }: { title: string; children: ComponentChildren 
       <meta name="color-scheme" content="light dark" />
       <title>{title}</title>
       <link rel="icon" href={assetHref('', 'icon.svg')} type="image/svg+xml" />
+      <FontLinks base="" />
       <link rel="stylesheet" href={assetHref('', 'gatehouse.css')} />
     </head>
     <body>{children}</body>

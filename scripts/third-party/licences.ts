@@ -17,6 +17,7 @@ const ALLOWED = new Set([
   'ISC',
   'MIT',
   'MIT-0',
+  'OFL-1.1',
   'Unicode-3.0',
   'Unicode-DFS-2016',
   'Unlicense',

@@ -48,8 +48,8 @@ export function createConsole({
 }
 
 const assets = new Map(
-  Object.entries(ASSETS).map(([name, { type, text }]: [string, Asset]) => [
+  Object.entries(ASSETS).map(([name, { type, content }]: [string, Asset]) => [
     name,
-    createStaticContent(type, () => text),
+    createStaticContent(type, () => content),
   ]),
 )

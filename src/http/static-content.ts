@@ -3,22 +3,27 @@ import { isKnown, tagOf } from './entity-tag.ts'
 
 export type StaticContent = ReturnType<typeof createStaticContent>
 
-/** Text that every client gets, such as a style sheet. Compressed once per coding, when first asked for. */
-export function createStaticContent(type: string, text: () => string) {
+type Content = string | Uint8Array<ArrayBuffer>
+
+/**
+ * Content that every client gets, such as a style sheet. Text is compressed once per coding, when
+ * first asked for; bytes, such as a font, are compressed already.
+ */
+export function createStaticContent(type: string, make: () => Content) {
   const compressed = new Map<Coding, Promise<Uint8Array<ArrayBuffer>>>()
-  let known: { text: string; tag: string } | undefined
+  let known: { content: Content; tag: string } | undefined
 
   function read() {
     if (known) return known
-    const made = text()
-    known = { text: made, tag: tagOf(made) }
+    const content = make()
+    known = { content, tag: tagOf(content) }
     return known
   }
 
-  function encoded(coding: Coding): Promise<Uint8Array<ArrayBuffer>> {
+  function encoded(text: string, coding: Coding): Promise<Uint8Array<ArrayBuffer>> {
     const found = compressed.get(coding)
     if (found) return found
-    const made = encode(read().text, coding, 'small')
+    const made = encode(text, coding, 'small')
     compressed.set(coding, made)
     // The next client tries again.
     made.catch(() => compressed.delete(coding))
@@ -30,11 +35,13 @@ export function createStaticContent(type: string, text: () => string) {
     request: Request,
     headers: Readonly<Record<string, string>>,
   ): Promise<Response> {
-    const coding = codingFor(request)
-    const tag = read().tag.replace(/"$/, `${coding ? `-${coding}` : ''}"`)
+    const { content, tag: plainTag } = read()
+    const coding = typeof content === 'string' ? codingFor(request) : undefined
+    const tag = plainTag.replace(/"$/, `${coding ? `-${coding}` : ''}"`)
     const shared = { ...headers, etag: tag, vary: 'accept-encoding' }
     if (isKnown(request, tag)) return new Response(null, { status: 304, headers: shared })
-    return new Response(coding ? await encoded(coding) : read().text, {
+    const body = coding && typeof content === 'string' ? await encoded(content, coding) : content
+    return new Response(body, {
       headers: { ...shared, 'content-type': type, ...(coding && { 'content-encoding': coding }) },
     })
   }

@@ -91,6 +91,20 @@ describe('An asset', () => {
     expect(bytes.toString()).toContain(`href="${path}"`)
   })
 
+  test('loads the font files at addresses that are kept, and sends them as they are', async () => {
+    const { bytes } = await get(assetHref('', 'fonts.css'), {})
+    const files = [...bytes.toString().matchAll(/url\("(.+?)"\)/g)].map(([, file]) => file)
+    expect(files.length).toBeGreaterThan(3)
+    for (const file of files) {
+      const { headers, bytes } = await get(`/assets/${file}`, { 'accept-encoding': 'br' })
+      expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+      expect([headers.get('content-encoding'), bytes.toString('latin1', 0, 4)]).toEqual([
+        null,
+        'wOF2',
+      ])
+    }
+  })
+
   test('is compressed, and not sent again to a client that has it', async () => {
     const accepted = { 'accept-encoding': 'br' }
     const { headers, bytes } = await get(path, accepted)

@@ -47,6 +47,7 @@ test('Assets are served with their type, and nothing else is', async () => {
     (await app.raw(`/assets/${name}`)).headers.get('content-type')
   expect(await typeOf('gatehouse.css')).toStartWith('text/css')
   expect(await typeOf('icon.svg')).toBe('image/svg+xml')
+  expect(await typeOf('inter.woff2')).toBe('font/woff2')
   for (const name of ['nothing.css', 'constructor', '__proto__', '..%2Fgatehouse.css'])
     expect((await app.raw(`/assets/${name}`)).status, name).toBe(404)
 })

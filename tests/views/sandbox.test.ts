@@ -124,7 +124,7 @@ test('The form has the selected user, also in the curl command; the chat says wh
   const list = html.slice(html.indexOf('<ol'), html.indexOf('</ol>'))
   expect(list).toMatch(/You:.*Bot:/s)
   expect(list).toContain('dir="auto">Sign in to Acme?\nTime: 14:02 UTC</p>')
-  expect(ASSETS['sandbox.css']?.text).toMatch(/\.bubble \{[^}]*white-space: pre-line/)
+  expect(ASSETS['sandbox.css']?.content).toMatch(/\.bubble \{[^}]*white-space: pre-line/)
 })
 
 test.each(OUTCOMES)('A finished sign-in shows its outcome (%#)', async (page, result) => {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { assetHref } from '../assets.ts'
+import { FontLinks } from '../font-links.tsx'
 import type { Theme } from './model.ts'
 
 /** htmx settings. console-layout.css styles the loading indicator. */
@@ -30,6 +31,7 @@ export function ConsoleDocument(page: {
         {!page.isPlain && <meta name="htmx-config" content={HTMX_CONFIG} />}
         <title>{page.title}</title>
         <link rel="icon" href={assetHref(page.base, 'icon.svg')} type="image/svg+xml" />
+        <FontLinks base={page.base} />
         <link rel="stylesheet" href={assetHref(page.base, 'gatehouse.css')} />
         <link rel="stylesheet" href={assetHref(page.base, 'console.css')} />
         {!page.isPlain && <script src={assetHref(page.base, 'htmx.js')} defer />}

@@ -37,7 +37,7 @@ const server = Bun.serve({
       return new Response('received')
     }
     const asset = ASSETS[name]
-    if (asset) return new Response(asset.text, { headers: { 'content-type': asset.type } })
+    if (asset) return new Response(asset.content, { headers: { 'content-type': asset.type } })
     const flow = flowFixtures(origin)[name]
     if (flow) return pages.flow({ ...flow, formTargets: answers.formTargets })
     const notice = noticeFixtures().find((page) => page.notice === name)

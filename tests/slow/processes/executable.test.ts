@@ -42,7 +42,15 @@ test('The executable starts in an empty folder that is configured for other prog
   expect(await (await get('/reference')).text()).toContain('Create a cron job')
   const page = await get('/', { headers: { accept: 'text/html' } })
   expect(await page.text()).toContain('Not set up yet')
-  const assets = ['console.css', 'console.js', 'htmx.js', 'gatehouse.css', 'icon.svg']
+  const assets = [
+    'console.css',
+    'console.js',
+    'htmx.js',
+    'gatehouse.css',
+    'fonts.css',
+    'inter.woff2',
+    'icon.svg',
+  ]
   const paths = ['/openapi.json', '/healthz', '/readyz', ...assets.map((name) => `/assets/${name}`)]
   for (const path of paths) expect([path, (await get(path)).status]).toEqual([path, 200])
   expect((await get('/metrics')).status).toBe(404)
