@@ -11,6 +11,7 @@ import m0008 from './0008_first_run.sql' with { type: 'text' }
 import m0009 from './0009_branding.sql' with { type: 'text' }
 import m0010 from './0010_installation_settings.sql' with { type: 'text' }
 import m0011 from './0011_tenant_time_zone.sql' with { type: 'text' }
+import m0012 from './0012_user_search.sql' with { type: 'text' }
 
 export const migrations = [
   { id: '0000_foundation', sql: m0000 },
@@ -25,4 +26,5 @@ export const migrations = [
   { id: '0009_branding', sql: m0009 },
   { id: '0010_installation_settings', sql: m0010 },
   { id: '0011_tenant_time_zone', sql: m0011 },
+  { id: '0012_user_search', sql: m0012 },
 ]

@@ -178,6 +178,7 @@ export function createApp(
 
   function startWork() {
     retention.start()
+    gate.search.start()
     backups.start()
     clockwork.loop.start()
     delivery.start()
@@ -196,6 +197,7 @@ export function createApp(
       backups.stop(graceMs),
     ])
     retention.stop()
+    gate.search.stop()
     storageWatch.stop()
     await instances.stop()
     await db.drain()

@@ -106,7 +106,7 @@ test.each([
   // Engines and deliveries write in the lane of a tenant, unless only the work finds it out.
   [
     'shared commits',
-    /^(?!src\/(engines|delivery))|\/(oauth-states|receivers)\.ts$/,
+    /^(?!src\/(engines|delivery))|\/(oauth-states|receivers|identities\/search\/index)\.ts$/,
     /db\.commit\(/,
   ],
 ])('Few places reach %s', (_, allowed, pattern) => {

@@ -80,12 +80,14 @@ const WITHOUT_TENANT: Record<string, string[]> = {
       (name) => `gate_${name} where gate_${name}.identity_id = ?`,
     ),
   ],
-  'works for all tenants: deletes what is old, serves bots': [
+  'works for all tenants: deletes what is old, serves bots, fills the search index': [
     'attempts where attempts.seq in (select deliveries d join attempts a on a.delivery_seq = d.seq where d.message_seq = ?)',
     'deliveries where deliveries.seq in (select deliveries where message_seq = ?)',
     'deliveries where message_seq = (select deliveries where message_seq <= ?)',
     'endpoints where endpoints.deleted_at is not null',
     'gate_erasures where gate_erasures.completed_at is null',
+    'gate_identities where gate_identities.seq > ?',
+    'gate_search_entries left join gate_identities on gate_identities.seq = gate_search_entries.seq where gate_search_entries.seq > ?',
     'passepartout_attempts',
     'passepartout_attempts where seq >= ?',
     'passepartout_bots',

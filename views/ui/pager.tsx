@@ -75,27 +75,29 @@ export interface Pages {
   olderHref?: string | undefined
   /** Shown and total rows, such as "50 of 1,204". */
   extent?: string | undefined
+  /** The list is in another order than newest first. */
+  isSorted?: boolean | undefined
 }
 
 /** Pager of a keyset-paginated list, which has no page numbers. */
-export const Pager = ({ newestHref, newerHref, olderHref, extent }: Pages) =>
+export const Pager = ({ newestHref, newerHref, olderHref, extent, isSorted }: Pages) =>
   [newestHref, newerHref, olderHref, extent].every((part) => part === undefined) ? null : (
     <nav class="pager" aria-label="Pages">
       <p>{extent}</p>
       {newestHref !== undefined && (
         <a class="button small bare" rel="first" href={newestHref} {...IN_PLACE}>
-          Newest
+          {isSorted ? 'First' : 'Newest'}
         </a>
       )}
       {newerHref !== undefined && (
         <a class="button small" rel="prev" href={newerHref} {...IN_PLACE}>
           <Icon name="left" />
-          Newer
+          {isSorted ? 'Previous' : 'Newer'}
         </a>
       )}
       {olderHref !== undefined && (
         <a class="button small" rel="next" href={olderHref} {...IN_PLACE}>
-          Older
+          {isSorted ? 'Next' : 'Older'}
           <Icon name="right" />
         </a>
       )}

@@ -1,5 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
-import { Pager, type Pages } from './pager.tsx'
+import { Icon } from './icons.tsx'
+import { IN_PLACE, Pager, type Pages } from './pager.tsx'
+import { type Sorting, type Sorts, turned } from './sorting.ts'
 
 export interface Column<Row> {
   label: string
@@ -10,6 +12,15 @@ export interface Column<Row> {
   isWide?: boolean
   /** In a card: omitted, without its label, or beside the title. */
   narrow?: 'hidden' | 'bare' | 'corner'
+  /** Name of the sort that its header links to. */
+  sort?: string
+}
+
+/** The order of a list, which the headers of its columns change. */
+export interface TableSorting {
+  current: Sorting
+  sorts: Sorts<string>
+  hrefOf: (to: Sorting) => string
 }
 
 /**
@@ -26,6 +37,7 @@ export const DataTable = <Row,>(table: {
   changedId?: string
   empty?: VNode
   pages?: Pages
+  sorting?: TableSorting
 }) =>
   table.rows.length === 0 ? (
     (table.empty ?? null)
@@ -37,9 +49,7 @@ export const DataTable = <Row,>(table: {
           <thead>
             <tr>
               {table.columns.map((column) => (
-                <th scope="col" class={classesOf(column)}>
-                  {column.label}
-                </th>
+                <Header column={column} sorting={table.sorting} />
               ))}
             </tr>
           </thead>
@@ -67,6 +77,28 @@ export const DataTable = <Row,>(table: {
       {table.pages && <Pager {...table.pages} />}
     </div>
   )
+
+const Header = <Row,>(of: { column: Column<Row>; sorting: TableSorting | undefined }) => {
+  const { column, sorting } = of
+  const { sort, label } = column
+  if (sort === undefined || !sorting)
+    return (
+      <th scope="col" class={classesOf(column)}>
+        {label}
+      </th>
+    )
+  const { current, sorts, hrefOf } = sorting
+  const isCurrent = current.by === sort
+  const direction = current.isDescending ? 'descending' : 'ascending'
+  return (
+    <th scope="col" class={classesOf(column)} aria-sort={isCurrent ? direction : undefined}>
+      <a class="sort" href={hrefOf(turned(current, sort, sorts))} {...IN_PLACE}>
+        {label}
+        {isCurrent && <Icon name={current.isDescending ? 'down' : 'up'} />}
+      </a>
+    </th>
+  )
+}
 
 const UNLABELLED: ReadonlySet<string | undefined> = new Set(['bare', 'corner'])
 

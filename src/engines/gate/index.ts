@@ -19,6 +19,8 @@ import { createErasure } from './identities/erasure.ts'
 import { createHistory } from './identities/history.ts'
 import { createIdentities } from './identities/index.ts'
 import { createPeople, type OperatorHooks } from './identities/people.ts'
+import { createIdentitySearch } from './identities/search/index.ts'
+import { createUserSummaries } from './identities/summaries.ts'
 import { createAuthorizationMetrics } from './metrics.ts'
 import { createGateOperators } from './operators/index.ts'
 import { gateRetention } from './retention.ts'
@@ -60,6 +62,7 @@ export function createGate(
   const events = createEvents({ delivery })
   const schemaUrl = (schemaId: string) => `${baseUrl()}/public/gate/schemas/${schemaId}`
   const generations = createTokenGenerations({ db, store })
+  const search = createIdentitySearch({ db, store, clock, log })
   const people = createPeople({ store, clock, audit, events, generations, operatorHooks })
   const erasure = createErasure({ db, store, delivery, mail, clock, log })
   const hashing = createHashing(password)
@@ -155,7 +158,9 @@ export function createGate(
 
   return {
     routes,
+    search,
     sessions,
+    users: createUserSummaries({ store, search }),
     history: createHistory({ clock, audit, store, delivery }),
     flows: selfService.flows,
     verification: selfService.verification,

@@ -97,6 +97,7 @@ const identity: PortableTable<IdentityRow> = {
     tokenGeneration: counter,
     createdAt: asItIs,
     updatedAt: asItIs,
+    lastSignInAt: { leftOut: 'history', instead: () => 0 },
   },
   order: ['seq'],
   check({ schemaId }) {
@@ -283,6 +284,7 @@ export const portable: Portable = {
     gate_sessions: 'users sign in again',
     gate_access_tokens: 'expire within a day',
     gate_decisions: 'history',
+    gate_search_entries: 'derived from the identities',
     gate_flows: 'expire within hours',
     gate_codes: 'expire within minutes',
     gate_round_trips: 'expire within minutes',

@@ -28,14 +28,33 @@ export const gateIdentities = sqliteTable(
     tokenGeneration: integer('token_generation').notNull(),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
+    /** 0 for never, which is the earliest in the order of an index. */
+    lastSignInAt: integer('last_sign_in_at').notNull().default(0),
   },
   (t) => [
     uniqueIndex('gate_identities_by_email').on(t.tenantId, t.email),
     index('gate_identities_by_tenant').on(t.tenantId, t.seq),
     index('gate_identities_by_state').on(t.tenantId, t.state, t.seq),
     index('gate_identities_by_state_and_email').on(t.tenantId, t.state, t.email),
+    index('gate_identities_by_creation').on(t.tenantId, t.createdAt, t.seq),
+    index('gate_identities_by_state_and_creation').on(t.tenantId, t.state, t.createdAt, t.seq),
+    index('gate_identities_by_sign_in').on(t.tenantId, t.lastSignInAt, t.seq),
+    index('gate_identities_by_state_and_sign_in').on(t.tenantId, t.state, t.lastSignInAt, t.seq),
   ],
 )
+
+/**
+ * What the search index has of each identity, by its `seq`: removing an entry takes the same terms.
+ * No foreign key: a cascade would leave the terms in the index.
+ */
+export const gateSearchEntries = sqliteTable('gate_search_entries', {
+  seq: integer('seq').primaryKey(),
+  /** Begins the terms of a tenant. */
+  scope: text('scope').notNull(),
+  state: text('state', { enum: ['active', 'inactive'] }).notNull(),
+  /** Email and name, folded. */
+  text: text('text').notNull(),
+})
 
 const identityId = () =>
   text('identity_id')

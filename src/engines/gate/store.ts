@@ -3,6 +3,7 @@ import { createDecisionStore } from './authorization/decisions-store.ts'
 import { createCredentialStore } from './credentials/store.ts'
 import { createAddressStore } from './identities/addresses-store.ts'
 import { createErasureStore } from './identities/erasures-store.ts'
+import { createSearchStore } from './identities/search/store.ts'
 import { createIdentityStore } from './identities/store.ts'
 import { createSessionStore } from './sessions/store.ts'
 import { createSettingsStore } from './settings/store.ts'
@@ -18,6 +19,7 @@ export type Store = ReturnType<typeof createStore>
 /** The only part of the engine that contains SQL. */
 export const createStore = (db: Db) => ({
   identities: createIdentityStore(db),
+  search: createSearchStore(db),
   addresses: createAddressStore(db),
   credentials: createCredentialStore(db),
   sessions: createSessionStore(db),

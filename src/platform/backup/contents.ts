@@ -33,7 +33,7 @@ const COLUMNS_OF_INDEXES = `
   WHERE i.type = 'index' AND i.tbl_name <> '_migrations' AND l.name = i.name AND c.key
   ORDER BY i.name, c.seqno`
 
-/** Triggers, views and virtual tables, which no version of Gatehouse creates. */
+/** Triggers, views and virtual tables. Gatehouse creates only the search index, which no backup has. */
 export const actorsIn = (client: Database): { type: string; name: string }[] =>
   client
     .query<{ type: string; name: string }, []>(

@@ -259,10 +259,11 @@ const abandon = (tenantId = acme.id, db = shared.db) => {
   return abandonImport({ db, audit, actor: ACTOR, portable: PORTABLE, tenantId })
 }
 
-/** How many rows each table has, except those of the installation. */
+/** How many rows each table has, except those of the installation and the search index, which follows. */
 function rowsByTable(): Record<string, number> {
   const names = shared.db.client.query<{ name: string }, []>(
-    `select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not in
+    `select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'
+      and name not like 'gate_search%' and name not in
       ('audit_log', 'instances', 'master_keys', 'installation', 'gatehouse_migrations')`,
   )
   const counts = names.all().map(({ name }) => [name, rowsIn(shared, name).length] as const)

@@ -8,6 +8,7 @@ import { ErrorSummary } from '../../../../views/ui/form/form.tsx'
 import type { FormError } from '../../../../views/ui/here.tsx'
 import { type ListPosition, pagerLinks } from '../../../../views/ui/pager.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
+import { type Sorting, sortingIn, sortingText } from '../../../../views/ui/sorting.ts'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { FilterChips } from '../../../../views/ui/tabs.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
@@ -15,7 +16,7 @@ import { Tiles } from '../../../../views/ui/tiles.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
 import { capitalized, countedTo, numeral } from '../../../../views/ui/words.ts'
 import type { Frequency } from '../../../engines/gate/identities/history.ts'
-import type { IdentityDetail } from '../../../engines/gate/identities/model.ts'
+import type { UserSummary } from '../../../engines/gate/identities/summaries.ts'
 import { type Page, page as pageOf } from '../../../platform/cursor.ts'
 import { submitted } from '../../form.ts'
 import { type PageContext, page, usePage } from '../../page.tsx'
@@ -30,11 +31,15 @@ const STATES = ['active', 'inactive'] as const
 type State = (typeof STATES)[number]
 type Counts = Record<State, number>
 
+const SORTS = { created: 'desc', email: 'asc', signed_in: 'desc' } as const
+type Sort = keyof typeof SORTS
+
 interface UserList {
-  found: Page<IdentityDetail>
+  found: Page<UserSummary>
   errors: readonly FormError[] | undefined
   q: string
   state: State | undefined
+  sorting: Sorting<Sort>
   counts: Counts
   signIns: Frequency
   signUps: Frequency
@@ -51,12 +56,14 @@ export const userList = page({
     const { gate, query } = context
     const caller = context.caller('gate', 'live')
     const state = STATES.find((one) => one === query.state)
-    const { value: found, errors } = await submitted(async () => foundBy(context, state))
+    const sorting = sortingIn(query.sort, SORTS)
+    const { value: found, errors } = await submitted(async () => foundBy(context, state, sorting))
     return {
       found: found ?? { data: [], has_more: false, next_cursor: null },
       errors,
       q: query.q ?? '',
       state,
+      sorting,
       counts: {
         active: gate.identities.count(caller, 'active', MAX_COUNTED),
         inactive: gate.identities.count(caller, 'inactive', MAX_COUNTED),
@@ -69,10 +76,11 @@ export const userList = page({
   status: ({ errors }) => (errors ? 422 : 200),
 
   view(list) {
-    const { found, errors, q, state, counts } = list
+    const { found, errors, q, state, counts, sorting } = list
     const { href, may, position } = usePage()
-    const hrefOf = (of: { state?: State | undefined } & ListPosition = {}) =>
-      href('/identities', { q, state, ...of })
+    const sort = sortingText(sorting, SORTS)
+    const hrefOf = (of: { state?: State | undefined; sort?: string } & ListPosition = {}) =>
+      href('/identities', { q, state, sort, ...of })
     const isFiltered = q !== '' || state !== undefined
     const isEmpty = found.data.length === 0 && !isFiltered && !position.cursor
     const create = may('change') && (
@@ -103,8 +111,8 @@ export const userList = page({
         />
         <FilterBar
           action={href('/identities')}
-          search={{ label: 'Search by ID or start of email', value: q }}
-          kept={{ state }}
+          search={{ label: 'Search by name, email or ID', value: q }}
+          kept={{ state, sort }}
           clearHref={isFiltered ? href('/identities') : undefined}
         />
         <DataTable
@@ -113,7 +121,18 @@ export const userList = page({
           rows={found.data}
           hrefOf={({ id }) => href(`/identities/${id}`)}
           idOf={({ id }) => id}
-          pages={pagerLinks(position, found.next_cursor, hrefOf)}
+          pages={{
+            ...pagerLinks(position, found.next_cursor, (to) => hrefOf({ ...to })),
+            isSorted: sort !== undefined,
+          }}
+          {...(q === '' && {
+            sorting: {
+              current: sorting,
+              sorts: SORTS,
+              hrefOf: (to: Sorting) =>
+                hrefOf({ sort: sortingText(to as Sorting<Sort>, SORTS) ?? '' }),
+            },
+          })}
           empty={isEmpty ? <NoUsers action={create} /> : <NoMatches />}
         />
       </>
@@ -123,15 +142,20 @@ export const userList = page({
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 
-/** Searches by full ID or by the start of an email address. */
-function foundBy({ gate: { identities }, caller, query }: PageContext, state: State | undefined) {
+/** Searches by full ID, or by any part of email and name. */
+function foundBy(
+  { gate: { users }, caller, query }: PageContext,
+  state: State | undefined,
+  sorting: Sorting<Sort>,
+) {
   const { q = '' } = query
   const by = caller('gate', 'live')
   if (UUID.test(q)) {
-    const found = identities.find(by, q.toLowerCase())
+    const found = users.find(by, q.toLowerCase())
     return pageOf(found && (!state || found.state === state) ? [found] : [], 1, () => '')
   }
-  return identities.list(by, {
+  return users.list(by, {
+    ...sorting,
     limit: ON_A_PAGE,
     state,
     cursor: query.cursor || undefined,
@@ -153,7 +177,7 @@ const NoMatches = () => (
   <EmptyState
     icon="search"
     sentence="No matching users"
-    next="The search finds full IDs and the start of email addresses."
+    next="The search finds any part of names and email addresses, and full IDs."
     action={<LinkButton href={usePage().href('/identities')}>View all users</LinkButton>}
   />
 )
@@ -187,23 +211,42 @@ function sentenceOn({ active, inactive }: Counts): string {
   return inactive === 0 ? all : `${all}, ${countedTo(inactive, MAX_COUNTED)} inactive`
 }
 
-const COLUMNS: Column<IdentityDetail>[] = [
-  { label: 'Email', isWide: true, cell: ({ traits }) => <Text text={traits.email} /> },
-  { label: 'Status', narrow: 'corner', cell: (identity) => <StateBadge {...identity} /> },
+const COLUMNS: Column<UserSummary>[] = [
   {
-    label: 'Email verified',
-    cell: ({ verifiable_addresses: [address] }) => (
-      <VerifiedBadge isVerified={address?.verified ?? false} />
+    label: 'User',
+    isWide: true,
+    sort: 'email',
+    cell: ({ name, email }) => (
+      <>
+        <Text text={name === '' ? email : name} />
+        {name !== '' && (
+          <span class="hint">
+            <Text text={email} />
+          </span>
+        )}
+      </>
     ),
   },
+  { label: 'Status', narrow: 'corner', cell: (user) => <StateBadge {...user} /> },
+  { label: 'Email verified', cell: (user) => <VerifiedBadge {...user} /> },
   {
     label: 'Sign-in methods',
-    cell: ({ credentials }) => <Text text={signInMethodRows(credentials)} />,
+    narrow: 'hidden',
+    cell: ({ credentials }) => <Text text={signInMethods(credentials)} />,
   },
-  { label: 'Created', align: 'right', cell: ({ created_at: at }) => <Time at={Date.parse(at)} /> },
+  {
+    label: 'Last sign-in',
+    align: 'right',
+    sort: 'signed_in',
+    cell: ({ lastSignInAt: at }) => (at === null ? 'Never' : <Time at={at} />),
+  },
+  {
+    label: 'Created',
+    align: 'right',
+    sort: 'created',
+    cell: ({ createdAt }) => <Time at={createdAt} />,
+  },
 ]
 
-const signInMethodRows = (credentials: IdentityDetail['credentials']): string => {
-  const types = Object.keys(credentials)
-  return types.length === 0 ? 'None' : types.map(nameOfCredential).join(', ')
-}
+const signInMethods = (types: UserSummary['credentials']): string =>
+  types.length === 0 ? 'None' : types.map(nameOfCredential).join(', ')

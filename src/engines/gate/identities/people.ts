@@ -122,6 +122,7 @@ export function createPeople(parts: {
       next.updatedAt = now
       if (next.email !== row.email) move(next, now)
       store.identities.update(next)
+      store.search.changed(next)
       if (next.tokenGeneration !== row.tokenGeneration) generations.forget()
       record(next, actor, fields)
     }
@@ -169,8 +170,9 @@ export function createPeople(parts: {
   const publishState = ({ tenantId, id, state }: IdentityRow, now: number) =>
     events(tenantId, { type: 'identity.state_changed', identityId: id, payload: { state } }, now)
 
-  function remove({ tenantId, id }: IdentityRow) {
+  function remove({ seq, tenantId, id }: IdentityRow) {
     store.identities.remove(tenantId, id)
+    store.search.remove(seq)
     generations.forget()
     events(tenantId, { type: 'identity.deleted', identityId: id, payload: {} }, clock.now())
   }
@@ -213,6 +215,7 @@ const newRow = (person: Omit<NewPerson, 'isVerified' | 'credential' | 'method'>,
   tokenGeneration: 0,
   createdAt: now,
   updatedAt: now,
+  lastSignInAt: 0,
 })
 
 /** A new, unverified address. */

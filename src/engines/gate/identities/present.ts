@@ -16,7 +16,7 @@ export const metadataOf = ({ metadataPublic }: Pick<IdentityRow, 'metadataPublic
 
 export type PresentableIdentity = Omit<
   IdentityRow,
-  'seq' | 'email' | 'sessionGeneration' | 'tokenGeneration'
+  'seq' | 'email' | 'sessionGeneration' | 'tokenGeneration' | 'lastSignInAt'
 >
 
 /** The API representation of an identity; `credentials` only for the tenant's own server. */

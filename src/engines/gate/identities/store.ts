@@ -1,4 +1,5 @@
 import { and, asc, count, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { keyset, startOf } from '../../../db/keyset.ts'
 import type { Db } from '../../../db/open.ts'
 import { rowOf } from '../../../db/placeholders.ts'
 import { END, type Scan } from '../../../platform/scan.ts'
@@ -7,6 +8,25 @@ import { gateIdentities as identities } from '../schema.ts'
 export type IdentityRow = typeof identities.$inferSelect
 type NewIdentityRow = Omit<IdentityRow, 'seq'>
 export type State = IdentityRow['state']
+
+export const SORTS = ['created', 'email', 'signed_in'] as const
+type Sort = (typeof SORTS)[number]
+
+const columnOf = {
+  created: identities.createdAt,
+  email: identities.email,
+  signed_in: identities.lastSignInAt,
+}
+
+interface Sorted {
+  by: Sort
+  isDescending: boolean
+  state?: State | undefined
+  after?: { value: string | number; seq: number } | undefined
+  since?: number | undefined
+  until?: number | undefined
+  limit: number
+}
 
 /** Sorts after every character that an address can contain. */
 const LAST = '\u{10ffff}'
@@ -52,6 +72,11 @@ export function createIdentityStore({ orm }: Db) {
     })
     .where(mine)
     .prepare()
+  const signedIn = orm
+    .update(identities)
+    .set({ lastSignInAt: sql`${$('at')}` })
+    .where(mine)
+    .prepare()
   const remove = orm.delete(identities).where(mine).prepare()
   const find = orm.select().from(identities).where(mine).prepare()
   const owner = orm
@@ -71,6 +96,25 @@ export function createIdentityStore({ orm }: Db) {
     .orderBy(desc(identities.seq))
     .limit($('limit'))
     .prepare()
+  const after = orm
+    .select()
+    .from(identities)
+    .where(
+      and(
+        ofTenant,
+        sql`${identities.seq} > ${$('after')}`,
+        sql`${identities.seq} < ${$('before')}`,
+      ),
+    )
+    .orderBy(desc(identities.seq))
+    .limit($('limit'))
+    .prepare()
+  const among = orm
+    .select()
+    .from(identities)
+    .where(and(ofTenant, sql`${identities.seq} in (select value from json_each(${$('seqs')}))`))
+    .orderBy(desc(identities.seq))
+    .prepare()
   const inState = orm
     .select()
     .from(identities)
@@ -80,6 +124,27 @@ export function createIdentityStore({ orm }: Db) {
     .prepare()
   const beginning = byAddress(and(ofTenant, begins))
   const beginningInState = byAddress(and(ofTenant, isInState, begins))
+  const sorted = SORTS.flatMap((by) =>
+    [true, false].flatMap((isDescending) => {
+      const { where, orderBy } = keyset(columnOf[by], identities.seq, isDescending)
+      const isInTime = and(
+        sql`${identities.createdAt} >= ${$('since')}`,
+        sql`${identities.createdAt} < ${$('until')}`,
+      )
+      return [undefined, isInState].map((state) => ({
+        by,
+        isDescending,
+        hasState: state !== undefined,
+        statement: orm
+          .select()
+          .from(identities)
+          .where(and(ofTenant, state, where, by === 'created' ? isInTime : undefined))
+          .orderBy(...orderBy)
+          .limit($('limit'))
+          .prepare(),
+      }))
+    }),
+  )
   const some = orm
     .select({ id: identities.seq })
     .from(identities)
@@ -92,6 +157,7 @@ export function createIdentityStore({ orm }: Db) {
     /** False if another identity of the tenant has the address. */
     insert: (row: NewIdentityRow): boolean => insert.get(row) !== undefined,
     update: (row: IdentityRow) => void update.run({ ...row }),
+    signedIn: (tenantId: string, id: string, at: number) => void signedIn.run({ tenantId, id, at }),
     remove: (tenantId: string, id: string) => void remove.run({ tenantId, id }),
     find: (tenantId: string, id: string): IdentityRow | undefined => find.get({ tenantId, id }),
     /** The tenant of an identity, to distinguish a foreign identity from a missing one. */
@@ -103,6 +169,27 @@ export function createIdentityStore({ orm }: Db) {
       state === undefined
         ? newest.all({ tenantId, before, limit })
         : inState.all({ tenantId, state, before, limit }),
+    /** Those after a position, newest first. */
+    newer: (tenantId: string, { after: from, before, limit }: Required<Scan> & { after: number }) =>
+      after.all({ tenantId, after: from, before, limit }),
+    /** Newest first. */
+    among: (tenantId: string, seqs: readonly number[]): IdentityRow[] =>
+      seqs.length === 0 ? [] : among.all({ tenantId, seqs: JSON.stringify(seqs) }),
+    /** In an order, from a position; with a range of creation times only in that order. */
+    sorted: (
+      tenantId: string,
+      { by, isDescending, state, after, ...of }: Sorted,
+    ): IdentityRow[] => {
+      const found = sorted.find(
+        (one) =>
+          one.by === by &&
+          one.isDescending === isDescending &&
+          one.hasState === (state !== undefined),
+      )
+      const { since = 0, until = END } = of
+      const position = after ?? startOf(by === 'email', isDescending)
+      return found?.statement.all({ ...of, ...position, since, until, tenantId, state }) ?? []
+    },
     /** Counts within the index, up to `most`. */
     count: (tenantId: string, state: State, most: number): number =>
       counted.get({ tenantId, state, most })?.count ?? 0,

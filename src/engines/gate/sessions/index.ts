@@ -71,6 +71,7 @@ export function createSessions(parts: {
       userAgent: signIn.userAgent,
     }
     store.sessions.insert(row)
+    store.identities.signedIn(identity.tenantId, identity.id, now)
     store.sessions.removeBeyond(identity.tenantId, identity.id, SESSIONS_KEPT)
     const address = store.addresses.of(identity.tenantId, identity.id)
     return { token, session: presentDetail(row, identity, address) }
