@@ -29,6 +29,7 @@ import { createSessions } from './sessions/index.ts'
 import { createSettings } from './settings/index.ts'
 import { createSignInMethods } from './settings/sign-in-methods.ts'
 import { createSelfService, type Web } from './sign-in/index.ts'
+import { createTenantMails } from './sign-in/mail-templates/tenant-mails.ts'
 import { createStore } from './store.ts'
 import { createTokenGenerations } from './tokens/generations.ts'
 import { createAccessTokens } from './tokens/index.ts'
@@ -68,6 +69,7 @@ export function createGate(
   const hashing = createHashing(password)
   const newCredential = createNewCredential({ hashing })
   const settings = createSettings({ db, store, audit, mail })
+  const tenantMails = createTenantMails({ ...platform, store })
   const credentials = createCredentials({ store, clock })
   const secondFactors = createSecondFactors({ ...platform, store, settings, credentials })
   const identities = createIdentities({
@@ -97,6 +99,7 @@ export function createGate(
     events,
     sessions,
     settings,
+    tenantMails,
     hashing,
     credentials,
     setPassword,
@@ -174,6 +177,7 @@ export function createGate(
     authorization,
     signInMethods,
     policies,
+    tenantMails,
     webhooks,
     callbackUrl: selfService.callbackUrl,
   }

@@ -70,22 +70,14 @@ export function createBranding(parts: {
   /** Changes the given fields. Throws `invalid` with all their problems. */
   function change(actor: Actor, tenantId: string, input: BrandingInput) {
     const changes = checkedBranding(input)
-    return commit(actor, tenantId, 'branding.changed', changes, (now) => {
-      const { display_name: displayName, accent_color: accent, ...rest } = changes
-      const { support_url, terms_url, privacy_url, sender_name } = rest
-      const row = store.find(tenantId) ?? { ...NONE, tenantId }
-      store.put({
-        tenantId,
-        displayName: kept(displayName, row.displayName),
-        accent: kept(accent, row.accent),
-        supportUrl: kept(support_url, row.supportUrl),
-        termsUrl: kept(terms_url, row.termsUrl),
-        privacyUrl: kept(privacy_url, row.privacyUrl),
-        senderName: kept(sender_name, row.senderName),
-        updatedAt: now,
-      })
-    })
+    return commit(actor, tenantId, 'branding.changed', changes, (updatedAt) =>
+      store.put({ ...changed(store.find(tenantId) ?? NONE, changes), tenantId, updatedAt }),
+    )
   }
+
+  /** The branding as `change` would make it, without storing it. Throws like `change`. */
+  const preview = (tenantId: string, input: BrandingInput): BrandingSettings =>
+    changed(of(tenantId), checkedBranding(input))
 
   /** Stores a logo. Throws `invalid` unless it is a small PNG, JPEG or WebP image. */
   function setLogo(actor: Actor, tenantId: string, theme: LogoTheme, bytes: Uint8Array) {
@@ -129,7 +121,7 @@ export function createBranding(parts: {
     return image && { type: image.type, bytes: Uint8Array.fromBase64(image.data) }
   }
 
-  return { of, nameOf, change, setLogo, removeLogo, imageOf }
+  return { of, nameOf, preview, change, setLogo, removeLogo, imageOf }
 }
 
 const NONE = {
@@ -142,6 +134,19 @@ const NONE = {
   senderName: null,
   updatedAt: null,
 }
+
+const changed = <T extends Omit<BrandingRow, 'tenantId' | 'updatedAt'>>(
+  row: T,
+  changes: BrandingInput,
+): T => ({
+  ...row,
+  displayName: kept(changes.display_name, row.displayName),
+  accent: kept(changes.accent_color, row.accent),
+  supportUrl: kept(changes.support_url, row.supportUrl),
+  termsUrl: kept(changes.terms_url, row.termsUrl),
+  privacyUrl: kept(changes.privacy_url, row.privacyUrl),
+  senderName: kept(changes.sender_name, row.senderName),
+})
 
 /** The new value, or the old one if none was given. */
 const kept = (given: string | null | undefined, old: string | null): string | null =>

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/index.ts'
 import type { Db } from '../../db/open.ts'
+import type { Branding } from '../branding/index.ts'
 import type { Clock } from '../clock.ts'
 import { createDueLoop } from '../due/loop.ts'
 import type { Instances } from '../instances.ts'
@@ -24,7 +25,7 @@ export type { Body } from './body.ts'
 export type { OpenMail, Whose } from './outbox.ts'
 export type { NewMail } from './post.ts'
 export type { MailSummary } from './store/outbox-queries.ts'
-export { renderMail } from './template.ts'
+export { type Content, renderMail } from './template.ts'
 export type { Allowance } from './throttle.ts'
 
 export type Mail = ReturnType<typeof createMail>
@@ -40,6 +41,7 @@ export function createMail(parts: {
   sealing: Sealing
   instances: Instances
   metrics: Metrics
+  branding: Pick<Branding, 'of' | 'imageOf'>
   config: Pick<Config, 'retention' | 'brand'>
   /** The mail server in effect, which can change while the program runs. */
   settings: () => Config['mail']
@@ -78,7 +80,7 @@ export function createMail(parts: {
 }
 
 /** The sender for the mail server in effect; undefined without one. */
-function createSender({ clock, config, settings, ca }: Parameters<typeof createMail>[0]) {
+function createSender({ clock, config, branding, settings, ca }: Parameters<typeof createMail>[0]) {
   let known: { of: Config['mail']; send: Send } | undefined
 
   return (): Send | undefined => {
@@ -88,7 +90,7 @@ function createSender({ clock, config, settings, ca }: Parameters<typeof createM
     if (smtpUrl === undefined || from === undefined) return undefined
     if (known?.of.smtpUrl === smtpUrl && known.of.from === from) return known.send
     const sender = senderOf(from, config.brand.name)
-    const send = createSend({ clock, server: mailServerOf(smtpUrl), sender, ca })
+    const send = createSend({ clock, server: mailServerOf(smtpUrl), sender, branding, ca })
     known = { of, send }
     return send
   }

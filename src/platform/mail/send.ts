@@ -1,8 +1,10 @@
 import { domainToASCII, domainToUnicode } from 'node:url'
 import { createTransport } from 'nodemailer'
+import type { Branding } from '../branding/index.ts'
 import type { Clock } from '../clock.ts'
 import type { Body } from './body.ts'
 import { isFinal, reasonOf } from './failure.ts'
+import { attachedLogos } from './logos.ts'
 import { domainOf, type MailServer, type Sender, secretsOf, transportOptions } from './server.ts'
 import type { LeasedMail } from './store/rows.ts'
 
@@ -29,28 +31,36 @@ export function createSend(parts: {
   clock: Clock
   server: MailServer
   sender: Sender
+  branding: Pick<Branding, 'of' | 'imageOf'>
   /** Additional trusted root certificates, PEM. */
   ca?: string[]
 }) {
-  const { clock, server, sender, ca } = parts
+  const { clock, server, sender, branding, ca } = parts
   const domain = domainOf(sender)
   const transport = createTransport(
     transportOptions(server, { connectMs: CONNECT_MS, silenceMs: SEND_MS, ca }),
   )
 
   /** The same at every attempt, so that mail programs recognize duplicates by the message id. */
-  const messageOf = ({ id, recipient, subject, createdAt }: LeasedMail, { text, html }: Body) => ({
+  const messageOf = (
+    { id, tenantId, recipient, subject, createdAt }: LeasedMail,
+    { text, html }: Body,
+  ) => ({
     messageId: `<${id}@${domain}>`,
     date: new Date(createdAt),
-    from: sender,
+    from: { ...sender, name: nameOf(tenantId) ?? sender.name },
     to: { name: '', address: recipient },
     subject,
     text,
     html,
+    attachments: attachedLogos(branding, tenantId, html),
     baseBoundary: id,
     xMailer: false as const,
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
   })
+
+  const nameOf = (tenantId: string | null): string | null =>
+    tenantId === null ? null : branding.of(tenantId).senderName
 
   /** Sends a mail; never rejects. */
   async function send(mail: LeasedMail, body: Body, signal: AbortSignal): Promise<Sent> {

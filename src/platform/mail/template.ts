@@ -1,4 +1,7 @@
+import { colorsOf } from '../branding/contrast.ts'
+import type { BrandingSettings, Logo } from '../branding/index.ts'
 import type { Body } from './body.ts'
+import { contentIdOf } from './logos.ts'
 import { oneLine } from './one-line.ts'
 
 /** The content of a mail as plain text, without markup. */
@@ -15,6 +18,16 @@ export interface Content {
   link?: Link
   /** Why the reader received this mail, and what to do if it was unexpected. */
   footer: string
+  /** The color and the logos of the tenant; otherwise those of Gatehouse. */
+  look?: Pick<BrandingSettings, 'accent' | 'logos'> | undefined
+  /** Web pages and an email address of the tenant. */
+  contacts?: readonly Contact[]
+}
+
+interface Contact {
+  label: string
+  /** https or mailto. */
+  url: string
 }
 
 interface Link {
@@ -38,6 +51,11 @@ const tidied = (content: Content): Content => ({
   code: content.code && oneLine(content.code),
   link: content.link && tidiedLink(content.link),
   footer: oneLine(content.footer),
+  look: content.look,
+  contacts: (content.contacts ?? []).map(({ label, url }) => ({
+    label: oneLine(label),
+    url: contactUrl(url),
+  })),
 })
 
 const tidiedLink = ({ label, url, orOpen }: Link): Link => ({
@@ -52,16 +70,32 @@ function webUrl(url: string): string {
   return href
 }
 
-const textOf = ({ tenantName, heading, paragraphs, code, link, footer }: Content): string =>
+function contactUrl(url: string): string {
+  const { protocol, href } = new URL(url)
+  if (protocol !== 'https:' && protocol !== 'mailto:') throw new TypeError('no contact')
+  return href
+}
+
+const textOf = ({
+  tenantName,
+  heading,
+  paragraphs,
+  code,
+  link,
+  footer,
+  contacts = [],
+}: Content): string =>
   [
     heading,
     ...paragraphs,
     ...(code ? [`    ${code}`] : []),
     ...(link ? [`${link.label}:\n${link.url}`] : []),
-    `--\n${tenantName}\n${footer}`,
+    [`--\n${tenantName}\n${footer}`, ...contacts.map(contactLine)].join('\n'),
   ]
     .join('\n\n')
     .concat('\n')
+
+const contactLine = ({ label, url }: Contact): string => `${label}: ${url.replace(/^mailto:/, '')}`
 
 const ESCAPES: Record<string, string> = {
   '&': '&amp;',
@@ -77,8 +111,25 @@ const escapeHtml = (text: string): string =>
 const SANS = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 const MONO = "ui-monospace,'SF Mono','Cascadia Mono',Menlo,Consolas,monospace"
 
+interface ButtonColors {
+  fill: string
+  text: string
+  edge: string
+}
+
+/** Of buttons, by theme. */
+function buttonColors(accent: string | null | undefined): Record<'light' | 'dark', ButtonColors> {
+  if (!accent)
+    return {
+      light: { fill: '#2f6f5e', text: '#ffffff', edge: '#2f6f5e' },
+      dark: { fill: '#6cc3a8', text: '#10231d', edge: '#6cc3a8' },
+    }
+  const { fill, onFill: text, light, dark } = colorsOf(accent)
+  return { light: { fill, text, edge: light.edge }, dark: { fill, text, edge: dark.edge } }
+}
+
 /** Follows the reader's light or dark mode; without style sheets, the light inline styles apply. */
-const STYLE = `
+const styleOf = ({ fill, text, edge }: ButtonColors) => `
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 @media (prefers-color-scheme: dark) {
   .page { background-color: #14171a !important; }
@@ -87,8 +138,11 @@ const STYLE = `
   .body { color: #cdd3d8 !important; }
   .quiet { color: #9aa5ae !important; }
   .code { background-color: #14171a !important; border-color: #2e353b !important; color: #e6e9ec !important; }
-  .button { background-color: #6cc3a8 !important; }
-  .label { color: #10231d !important; }
+  .button { background-color: ${fill} !important; border-color: ${edge} !important; }
+  .label { color: ${text} !important; }
+  .plate { background-color: #ffffff !important; }
+  .by-day { display: none !important; }
+  .by-night { display: inline-block !important; }
   .rule { border-color: #2e353b !important; }
 }
 @media (max-width: 480px) {
@@ -106,7 +160,7 @@ const htmlOf = (content: Content): string => `<!doctype html>
 <meta name="supported-color-schemes" content="light dark">
 <meta name="format-detection" content="telephone=no, date=no, address=no, email=no">
 <title>${escapeHtml(content.heading)}</title>
-<style>${STYLE}
+<style>${styleOf(buttonColors(content.look?.accent).dark)}
 </style>
 </head>
 <body class="page" style="margin:0;padding:0;background-color:#f1f3f4;-webkit-text-size-adjust:100%">
@@ -123,15 +177,56 @@ ${inside(content)}
 </html>
 `
 
-const inside = ({ tenantName, heading, paragraphs, code, link, footer }: Content): string =>
+const inside = ({
+  tenantName,
+  heading,
+  paragraphs,
+  code,
+  link,
+  footer,
+  look,
+  contacts = [],
+}: Content): string =>
   [
-    `<p class="quiet" style="margin:0 0 20px;font-size:14px;line-height:20px;font-weight:600;color:#57616a;overflow-wrap:anywhere">${escapeHtml(tenantName)}</p>`,
+    `<p class="quiet" dir="auto" style="margin:0 0 20px;font-size:14px;line-height:20px;font-weight:600;color:#57616a;overflow-wrap:anywhere">${masthead(tenantName, look?.logos)}</p>`,
     `<h1 class="strong" style="margin:0 0 14px;font-size:23px;line-height:30px;font-weight:650;letter-spacing:-0.2px;color:#1c2126;overflow-wrap:anywhere">${escapeHtml(heading)}</h1>`,
     ...paragraphs.map(paragraph),
     ...(code ? [codeBox(code)] : []),
-    ...(link ? [button(link), spelledOut(link)] : []),
+    ...(link ? [button(link, buttonColors(look?.accent).light), spelledOut(link)] : []),
     `<p class="quiet rule" style="margin:28px 0 0;padding:18px 0 0;border-top:1px solid #dfe3e6;font-size:13px;line-height:20px;color:#57616a;overflow-wrap:anywhere">${escapeHtml(footer)}</p>`,
+    ...(contacts.length > 0 ? [contactLinks(contacts)] : []),
   ].join('\n')
+
+/** The logos, with the name of the tenant for readers without images; otherwise the name. */
+function masthead(tenantName: string, logos: BrandingSettings['logos'] = {}): string {
+  const { light = logos.dark, dark } = logos
+  if (!light) return escapeHtml(tenantName)
+  const alt = escapeHtml(tenantName)
+  if (!dark || dark === light) return logoImage(light, alt, 'plate')
+  return logoImage(light, alt, 'by-day') + logoImage(dark, alt, 'by-night')
+}
+
+const MAX_LOGO_HEIGHT = 40
+const MAX_LOGO_WIDTH = 200
+
+/** With its size in attributes, because some mail programs know no maximum. */
+function logoImage({ hash, width, height }: Logo, alt: string, style: string): string {
+  const scale = Math.min(1, MAX_LOGO_HEIGHT / height, MAX_LOGO_WIDTH / width)
+  const [shownWidth, shownHeight] = [width, height].map((size) =>
+    Math.max(1, Math.round(size * scale)),
+  )
+  const display = style === 'by-night' ? 'display:none;mso-hide:all' : 'display:inline-block'
+  const plate = style === 'plate' ? ';padding:6px;margin:-6px;border-radius:8px' : ''
+  return `<img class="${style}" src="cid:${contentIdOf(hash)}" width="${shownWidth}" height="${shownHeight}" alt="${alt}" style="${display};border:0${plate}">`
+}
+
+const contactLinks = (contacts: readonly Contact[]): string =>
+  `<p class="quiet" style="margin:8px 0 0;font-size:13px;line-height:20px;color:#57616a">${contacts
+    .map(
+      ({ label, url }) =>
+        `<a class="quiet" href="${escapeHtml(url)}" style="color:#57616a;text-decoration:underline">${escapeHtml(label)}</a>`,
+    )
+    .join(' &middot; ')}</p>`
 
 const paragraph = (text: string): string =>
   `<p class="body" style="margin:0 0 14px;color:#333b42;overflow-wrap:anywhere">${escapeHtml(text)}</p>`
@@ -142,9 +237,9 @@ const codeBox = (code: string): string =>
 <tr><td class="code" align="center" style="padding:18px 12px;background-color:#f6f7f8;border:1px solid #dfe3e6;border-radius:10px;font-family:${MONO};font-size:34px;line-height:42px;font-weight:600;letter-spacing:7px;text-indent:7px;color:#1c2126;overflow-wrap:anywhere">${escapeHtml(code)}</td></tr>
 </table>`
 
-const button = ({ label, url }: Link): string =>
+const button = ({ label, url }: Link, { fill, text, edge }: ButtonColors): string =>
   `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:22px 0 16px">
-<tr><td class="button" align="center" style="background-color:#2f6f5e;border-radius:8px"><a class="label" href="${escapeHtml(url)}" style="display:inline-block;padding:12px 22px;font-family:${SANS};font-size:16px;line-height:22px;font-weight:600;color:#ffffff;text-decoration:none">${escapeHtml(label)}</a></td></tr>
+<tr><td class="button" align="center" style="background-color:${fill};border:1px solid ${edge};border-radius:8px"><a class="label" href="${escapeHtml(url)}" style="display:inline-block;padding:12px 22px;font-family:${SANS};font-size:16px;line-height:22px;font-weight:600;color:${text};text-decoration:none">${escapeHtml(label)}</a></td></tr>
 </table>`
 
 const spelledOut = ({ url, orOpen }: Link): string =>

@@ -1,6 +1,8 @@
 import { afterAll } from 'bun:test'
 import net, { type AddressInfo } from 'node:net'
 import { databaseExists, openDatabase } from '../../../src/db/open.ts'
+import { createAudit } from '../../../src/platform/audit/index.ts'
+import { createBranding } from '../../../src/platform/branding/index.ts'
 import { createInstances } from '../../../src/platform/instances.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { createMail, type NewMail } from '../../../src/platform/mail/index.ts'
@@ -48,7 +50,9 @@ export async function openMail(options: MailOptions) {
   const serverAt = (smtpUrl: string | undefined) =>
     smtpUrl ? { smtpUrl, from } : { smtpUrl: undefined, from: undefined }
   let settings = serverAt(smtpUrl)
-  const services = { db, clock, log, sealing, instances, metrics, ca }
+  const audit = createAudit({ db, clock })
+  const branding = createBranding({ db, clock, audit, tenants: { nameOf: () => 'Acme' } })
+  const services = { db, clock, log, sealing, instances, metrics, branding, ca }
   const mail = createMail({ ...services, config: testConfig(), settings: () => settings })
   /** As an admin does in the console, in this process or another. */
   const setServer = (smtpUrl: string | undefined) => {
@@ -108,7 +112,7 @@ export async function openMail(options: MailOptions) {
   await instances.start()
   await mail.start()
   await mail.idle()
-  const parts = { mail, db, dataDir, clock, retention, metrics, log: lines }
+  const parts = { mail, branding, db, dataDir, clock, retention, metrics, log: lines }
   const verbs = { setServer, post, send, read, tenant, letterTo, advanceWaiting, stop }
   return { ...parts, ...verbs, [Symbol.asyncDispose]: stop }
 }

@@ -45,6 +45,7 @@ import { createStart } from './flows/start.ts'
 import type { FlowRow } from './flows/store.ts'
 import { createThrottle } from './flows/throttle.ts'
 import { createMailAllowance } from './mail-allowance.ts'
+import type { TenantMails } from './mail-templates/tenant-mails.ts'
 import type { FlowKind } from './model.ts'
 import { createRequestedMails } from './requested-mails.ts'
 import { createSocialCallback } from './social/callback.ts'
@@ -73,6 +74,7 @@ export function createSelfService(
     events: Events
     sessions: Sessions
     settings: TenantSettings
+    tenantMails: TenantMails
     hashing: Hashing
     credentials: Credentials
     setPassword: ChangePassword

@@ -1,11 +1,12 @@
+import type { Branding } from '../../../../platform/branding/index.ts'
 import type { Clock } from '../../../../platform/clock.ts'
 import { mintSecret, randomDigits } from '../../../../platform/crypto.ts'
 import { MINUTE_MS } from '../../../../platform/durations.ts'
 import type { Mail } from '../../../../platform/mail/index.ts'
-import type { Tenants } from '../../../../platform/tenants.ts'
 import type { IdentityRow } from '../../identities/store.ts'
 import type { MailAllowance } from '../mail-allowance.ts'
-import { createMailTemplates, type MailTemplates } from '../mail-templates/index.ts'
+import type { MailTemplates } from '../mail-templates/index.ts'
+import type { TenantMails } from '../mail-templates/tenant-mails.ts'
 import type { FlowKind } from '../model.ts'
 import type { Client } from './client.ts'
 import type { Codes } from './codes.ts'
@@ -79,14 +80,16 @@ export type CodeMails = ReturnType<typeof createCodeMails>
 export function createCodeMails(parts: {
   clock: Clock
   mail: Mail
-  tenants: Tenants
+  branding: Pick<Branding, 'nameOf'>
+  tenantMails: Pick<TenantMails, 'templatesFor'>
   mailAllowance: MailAllowance
   repository: FlowRepository
   codes: Codes
   urlOf: (kind: FlowKind, query: Record<string, string>) => string
   lifetimeMs: number
 }) {
-  const { clock, mail, tenants, mailAllowance, repository, codes, urlOf, lifetimeMs } = parts
+  const { clock, mail, branding, tenantMails, mailAllowance, repository, codes } = parts
+  const { urlOf, lifetimeMs } = parts
 
   /**
    * Replaces the flow's code. Throws if it is too soon for a mail, unless the latest link still
@@ -150,8 +153,8 @@ export function createCodeMails(parts: {
     { newCode, link, now }: { newCode: NewCode; link: Link | undefined; now: number },
   ) {
     const expiresAt = link?.expiresAt ?? newCode.expiresAt
-    const content = write(createMailTemplates(language), {
-      tenantName: tenants.nameOf(tenantId),
+    const content = write(tenantMails.templatesFor(tenantId, language), {
+      tenantName: branding.nameOf(tenantId),
       code: newCode.code,
       lifetimeMs: newCode.expiresAt - now,
       link: link?.url ?? '',

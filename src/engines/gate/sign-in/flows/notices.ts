@@ -1,9 +1,10 @@
+import type { Branding } from '../../../../platform/branding/index.ts'
 import type { Clock } from '../../../../platform/clock.ts'
 import { DAY_MS } from '../../../../platform/durations.ts'
 import type { Mail } from '../../../../platform/mail/index.ts'
-import type { Tenants } from '../../../../platform/tenants.ts'
 import type { IdentityRow } from '../../identities/store.ts'
-import { createMailTemplates, type MailTemplates } from '../mail-templates/index.ts'
+import type { MailTemplates } from '../mail-templates/index.ts'
+import type { TenantMails } from '../mail-templates/tenant-mails.ts'
 import type { FlowRow } from './store.ts'
 
 const KIND = 'notice'
@@ -17,7 +18,17 @@ export type Notify = ReturnType<typeof createNotify>
  * after enough mails: an account with another's address could be used to flood their mailbox.
  */
 export const createNotify =
-  ({ clock, mail, tenants }: { clock: Clock; mail: Mail; tenants: Tenants }) =>
+  ({
+    clock,
+    mail,
+    branding,
+    tenantMails,
+  }: {
+    clock: Clock
+    mail: Mail
+    branding: Pick<Branding, 'nameOf'>
+    tenantMails: Pick<TenantMails, 'templatesFor'>
+  }) =>
   (
     { tenantId, language }: FlowRow,
     { id, email }: IdentityRow,
@@ -28,7 +39,9 @@ export const createNotify =
   ) => {
     const now = clock.now()
     if (!mail.allowance(tenantId, email, now, KIND).allowed) return
-    const content = write(createMailTemplates(language), { tenantName: tenants.nameOf(tenantId) })
+    const content = write(tenantMails.templatesFor(tenantId, language), {
+      tenantName: branding.nameOf(tenantId),
+    })
     const expiresAt = now + NEWS_MS
     mail.post({ tenantId, about: id, kind: KIND, recipient: email, expiresAt, ...content }, now)
   }

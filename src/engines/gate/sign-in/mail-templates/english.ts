@@ -12,6 +12,7 @@ const IF_UNEXPECTED =
 
 export const english: Wording = {
   orOpen: 'Or copy this link into your browser:',
+  contacts: { support: 'Support', terms: 'Terms', privacy: 'Privacy' },
 
   verification: ({ tenantName, lifetime, linkLifetime }) => ({
     subject: `Verify your email address for ${tenantName}`,
@@ -37,7 +38,8 @@ export const english: Wording = {
     subject: `Your ${tenantName} sign-in code`,
     heading: 'Your sign-in code',
     paragraphs: [
-      `Enter this code to sign in to ${tenantName}. Never share it with anyone: it gives access to your account.`,
+      `Enter this code to sign in to ${tenantName}.`,
+      'Never share it with anyone: it gives access to your account.',
     ],
     footer: `${codeExpires(lifetime)} If you didn't try to sign in, ignore this email.`,
   }),

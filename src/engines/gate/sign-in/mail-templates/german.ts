@@ -14,6 +14,7 @@ const IF_UNEXPECTED =
 /** Addresses the reader as "du". */
 export const german: Wording = {
   orOpen: 'Oder kopiere diesen Link in deinen Browser:',
+  contacts: { support: 'Support', terms: 'Nutzungsbedingungen', privacy: 'Datenschutz' },
 
   verification: ({ tenantName, lifetime, linkLifetime }) => ({
     subject: `Bestätige deine E-Mail-Adresse für ${tenantName}`,
@@ -39,7 +40,8 @@ export const german: Wording = {
     subject: `Dein Anmeldecode für ${tenantName}`,
     heading: 'Dein Anmeldecode',
     paragraphs: [
-      `Gib diesen Code ein, um dich bei ${tenantName} anzumelden. Gib ihn niemals weiter: Er gewährt Zugriff auf dein Konto.`,
+      `Gib diesen Code ein, um dich bei ${tenantName} anzumelden.`,
+      'Gib ihn niemals weiter: Er gewährt Zugriff auf dein Konto.',
     ],
     footer: `${codeExpires(lifetime)} Wenn du dich nicht anmelden wolltest, ignoriere diese E-Mail.`,
   }),

@@ -2,7 +2,8 @@
 export interface Said {
   subject: string
   heading: string
-  paragraphs: readonly string[]
+  /** The first one is the introduction, which a tenant can replace. */
+  paragraphs: readonly [string, ...string[]]
   footer: string
 }
 
@@ -26,6 +27,8 @@ interface TimedWithLink extends Timed {
 export interface Wording {
   /** Precedes the link when it is written out. */
   orOpen: string
+  /** Labels of the tenant's links. */
+  contacts: { support: string; terms: string; privacy: string }
   verification(about: TimedWithLink): SaidWithLink
   recovery(about: TimedWithLink): SaidWithLink
   loginCode(about: Timed): Said

@@ -1,0 +1,117 @@
+import type { Db } from '../../../../db/open.ts'
+import type { Audit } from '../../../../platform/audit/index.ts'
+import type { Branding, BrandingInput } from '../../../../platform/branding/index.ts'
+import type { Caller } from '../../../../platform/caller.ts'
+import type { Clock } from '../../../../platform/clock.ts'
+import type { Store } from '../../store.ts'
+import { LANGUAGES, type Language } from '../model.ts'
+import type { MailContent, MailStyle } from './contents.ts'
+import { createMailTemplates } from './index.ts'
+import { defaultText, sampleOf } from './samples.ts'
+import {
+  checkedMailText,
+  MAIL_KINDS,
+  type MailKind,
+  type MailText,
+  type Placeholder,
+} from './texts.ts'
+
+/** The text of an email: the tenant's own, or null, and the default. */
+export interface TenantMail extends MailText {
+  kind: MailKind
+  language: Language
+  defaultSubject: string
+  defaultIntro: string
+  placeholders: readonly Placeholder[]
+}
+
+export type TenantMails = ReturnType<typeof createTenantMails>
+
+/** The emails of each tenant, with its branding and its own subjects and introductions. */
+export function createTenantMails(parts: {
+  db: Db
+  clock: Clock
+  audit: Audit
+  branding: Branding
+  store: Store
+}) {
+  const { db, clock, audit, branding, store } = parts
+
+  /** The templates of a tenant, which read its texts when they write. */
+  const templatesFor = (tenantId: string, language: Language) =>
+    createMailTemplates(language, styleOf(tenantId, language))
+
+  function styleOf(tenantId: string, language: Language): MailStyle {
+    const texts = store.mailTexts.all(tenantId)
+    return {
+      branding: branding.of(tenantId),
+      textOf: (kind) => texts.find((text) => text.mail === kind && text.language === language),
+    }
+  }
+
+  /** Every email in every language. */
+  const list = ({ tenantId }: Pick<Caller, 'tenantId'>): TenantMail[] => {
+    const texts = store.mailTexts.all(tenantId)
+    return (Object.keys(MAIL_KINDS) as MailKind[]).flatMap((kind) =>
+      LANGUAGES.map((language) => {
+        const own = texts.find((text) => text.mail === kind && text.language === language)
+        return presented(kind, language, own)
+      }),
+    )
+  }
+
+  const find = (tenant: Pick<Caller, 'tenantId'>, kind: MailKind, language: Language) =>
+    list(tenant).find((mail) => mail.kind === kind && mail.language === language) as TenantMail
+
+  /** Replaces the texts of an email; null restores the default. Throws `invalid` with all problems. */
+  async function change(caller: Caller, kind: MailKind, language: Language, text: MailText) {
+    const { tenantId, actor } = caller
+    const { subject, intro } = checkedMailText(kind, text)
+    await db.commitFor(tenantId, () => {
+      const key = { tenantId, mail: kind, language }
+      if (subject === null && intro === null) store.mailTexts.remove(key)
+      else store.mailTexts.put({ ...key, subject, intro, updatedAt: clock.now() })
+      audit.record({
+        tenantId,
+        actor,
+        action: 'branding.email_changed',
+        object: `tenant:${tenantId}`,
+        detail: { email: kind, language, subject, intro },
+      })
+    })
+    return find(caller, kind, language)
+  }
+
+  /**
+   * An email with sample values, as a tenant's users would get it. `unsaved` texts and settings take
+   * the place of those that are stored; they are checked like these.
+   */
+  function preview(
+    tenantId: string,
+    kind: MailKind,
+    language: Language,
+    unsaved: { text?: MailText; branding?: BrandingInput } = {},
+  ): MailContent {
+    const style = styleOf(tenantId, language)
+    const text = unsaved.text && checkedMailText(kind, unsaved.text)
+    const look = branding.preview(tenantId, unsaved.branding ?? {})
+    const tenantName = look.displayName ?? branding.nameOf(tenantId)
+    const textOf = text ? () => text : style.textOf
+    return sampleOf(kind, language, { tenantName, branding: look, ...(textOf && { textOf }) })
+  }
+
+  return { templatesFor, list, find, change, preview }
+}
+
+function presented(kind: MailKind, language: Language, own: MailText | undefined): TenantMail {
+  const { subject, intro } = defaultText(kind, language)
+  return {
+    kind,
+    language,
+    subject: own?.subject ?? null,
+    intro: own?.intro ?? null,
+    defaultSubject: subject,
+    defaultIntro: intro,
+    placeholders: MAIL_KINDS[kind],
+  }
+}
