@@ -154,8 +154,10 @@ test('A page has numeric fields for codes, and names for password managers', asy
 
 test('A page has a button for every provider, also unknown ones and those with odd names', async () => {
   const known = await draw(FLOWS['login-refused'])
-  for (const id of PROVIDERS)
-    expect(known.one('button', { value: id }).text).toEndWith(`Sign in with ${providerName(id)}`)
+  for (const id of PROVIDERS) {
+    expect(known.one('button', { value: id }).text).toBe(`Continue with ${providerName(id)}`)
+    expect(known.html).toContain(`<svg class="mark ${id}"`)
+  }
   const { one, all } = await drawn([
     csrf(),
     submit('oidc', 'provider', 'constructor', 'Enter'),

@@ -1,5 +1,5 @@
+import { ProviderMark } from '../provider-marks.tsx'
 import { type InputNode, labelOf, providerOf, textIn } from './nodes.ts'
-import { ProviderIcon } from './provider-icons.tsx'
 import type { Words } from './words.ts'
 
 type Weight = 'primary' | 'secondary' | 'quiet' | 'danger'
@@ -39,7 +39,7 @@ export const ProviderButton = (parts: { node: InputNode; weight: Weight; isShort
       value={textIn(node)}
       disabled={node.attributes.disabled}
     >
-      <ProviderIcon provider={textIn(node)} />
+      <ProviderMark provider={textIn(node)} />
       <span>{isShort ? <Shortened node={node} /> : labelOf(node)}</span>
     </button>
   )

@@ -1,11 +1,11 @@
 import type { Node } from '../../src/engines/gate/sign-in/model.ts'
+import { ProviderMark } from '../provider-marks.tsx'
 import { Button, ProviderButton, Removal } from './button.tsx'
 import { Content } from './content.tsx'
 import type { Form } from './forms.ts'
 import { CheckIcon } from './icons.tsx'
 import { Banners } from './messages.tsx'
 import { type InputNode, isField, providerOf, textIn } from './nodes.ts'
-import { ProviderIcon } from './provider-icons.tsx'
 import type { Words } from './words.ts'
 
 /** Above this number, provider buttons have two columns. */
@@ -114,7 +114,7 @@ const Providers = ({ form, words }: { form: Form; words: Words }) => {
 
 const Linked = ({ node, words }: { node: InputNode; words: Words }) => (
   <div class="linked">
-    <ProviderIcon provider={textIn(node)} />
+    <ProviderMark provider={textIn(node)} />
     <p>
       {providerOf(node)}
       <span class="state">

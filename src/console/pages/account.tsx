@@ -1,4 +1,5 @@
 import { LAYOUT_PATHS } from '../../../views/layout/navigation.ts'
+import { Marked } from '../../../views/provider-marks.tsx'
 import { Confirm } from '../../../views/ui/confirm.tsx'
 import { EmptyState } from '../../../views/ui/empty-state.tsx'
 import { ActionButton } from '../../../views/ui/form/button.tsx'
@@ -284,7 +285,12 @@ const codesBadge = ({ left, all }: { left: number; all: number }) => ({
 })
 
 const SIGN_IN_METHOD_COLUMNS: Column<SignInMethodRow>[] = [
-  { label: 'Method', isWide: true, cell: ({ name }) => name },
+  {
+    label: 'Method',
+    isWide: true,
+    cell: ({ id, section, name }) =>
+      section === 'oidc' ? <Marked provider={id} name={name} /> : name,
+  },
   { label: 'Status', narrow: 'corner', cell: ({ badge }) => <StatusBadge {...badge} /> },
   {
     label: 'Added',

@@ -1,3 +1,4 @@
+import { Marked } from '../../../../views/provider-marks.tsx'
 import { DangerZone } from '../../../../views/ui/confirm.tsx'
 import { ActionButton, Button } from '../../../../views/ui/form/button.tsx'
 import { Checkbox } from '../../../../views/ui/form/choices.tsx'
@@ -61,7 +62,7 @@ export const botPage = page({
     return (
       <>
         <PageHead
-          title={BOT_TITLES[environment]}
+          title={<Marked provider="telegram" name={BOT_TITLES[environment]} />}
           state={stateOf(environment, bot)}
           action={may('change') && isReady && !isRefused && <NextStep {...view} />}
         />

@@ -1,3 +1,4 @@
+import { Marked } from '../../../../views/provider-marks.tsx'
 import { Confirm } from '../../../../views/ui/confirm.tsx'
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
 import { ActionButton, LinkButton } from '../../../../views/ui/form/button.tsx'
@@ -18,6 +19,8 @@ type Credential = IdentityDetail['credentials'][string]
 interface CredentialRow {
   id: string
   label: string
+  /** Of social login: the provider, whose mark is shown. */
+  provider?: string
   knownAs: string
   since?: string
   changed?: string
@@ -102,7 +105,10 @@ const RecoveryMail = () => (
 const timeOf = (at: string | undefined) => (at === undefined ? '–' : <Time at={Date.parse(at)} />)
 
 const COLUMNS: Column<CredentialRow>[] = [
-  { label: 'Method', cell: ({ label }) => label },
+  {
+    label: 'Method',
+    cell: ({ label, provider }) => (provider ? <Marked provider={provider} name={label} /> : label),
+  },
   { label: 'Identifier', isWide: true, cell: ({ knownAs }) => <Text text={knownAs} /> },
   { label: 'Added', align: 'right', cell: ({ since }) => timeOf(since) },
   { label: 'Updated', align: 'right', cell: ({ changed }) => timeOf(changed) },
@@ -151,6 +157,7 @@ function accountOf(account: string, { created_at: since }: Credential): Credenti
   return {
     id: account,
     label: known ? providerName(known) : provider,
+    provider,
     knownAs: account.slice(colon + 1),
     since,
     removal: { ...ACCOUNT, path: `accounts/${provider}/remove` },

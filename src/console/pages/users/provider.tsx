@@ -1,3 +1,4 @@
+import { Marked } from '../../../../views/provider-marks.tsx'
 import { CodeBlock } from '../../../../views/ui/code.tsx'
 import { ActionButton } from '../../../../views/ui/form/button.tsx'
 import { Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
@@ -92,7 +93,7 @@ export const providerPage = page({
     return (
       <>
         <PageHead
-          title={name}
+          title={<Marked provider={provider.id} name={name} />}
           state={{
             tone: isOn ? (isSetUp ? 'good' : 'warn') : 'quiet',
             sentence: sentenceOn(provider, isSetUp),

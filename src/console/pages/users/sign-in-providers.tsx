@@ -1,3 +1,4 @@
+import { Marked } from '../../../../views/provider-marks.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Section } from '../../../../views/ui/section.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
@@ -69,7 +70,7 @@ function List({ caption, rows }: { caption: string; rows: readonly ProviderView[
 const pathOf = ({ id }: ProviderView): string => `/sign-in/providers/${id}`
 
 const COLUMNS: Column<ProviderView>[] = [
-  { label: 'Provider', cell: ({ name }) => name },
+  { label: 'Provider', cell: ({ id, name }) => <Marked provider={id} name={name} /> },
   {
     label: 'Status',
     narrow: 'corner',

@@ -174,5 +174,5 @@ test('An operator who signed up with a provider can disconnect it if email codes
   const url = await open.begin('settings', { sessionToken: token })
   expect(nodeNames(await open.flowAt(url, token))).toContain('oidc:unlink=google-tenant')
   const { html } = await open.browser().visit(await open.begin('login'))
-  for (const shown of ['Sign in with GitHub', 'class="mark google"']) expect(html).toContain(shown)
+  for (const shown of ['Continue with GitHub', 'class="mark google"']) expect(html).toContain(shown)
 })

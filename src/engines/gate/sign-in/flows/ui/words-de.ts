@@ -5,7 +5,7 @@ export const german: Words = {
   texts: {
     // Signing in.
     1010001: 'Anmelden',
-    1010002: 'Mit {provider} anmelden',
+    1010002: 'Weiter mit {provider}',
     1010003: 'Melde dich erneut an, um zu bestätigen, dass du es bist.',
     1010004: 'Bestätige, dass du es bist, um die Anmeldung abzuschließen.',
     1010006: 'Code aus deiner Authenticator-App',
@@ -23,7 +23,7 @@ export const german: Words = {
 
     // Signing up.
     1040001: 'Konto erstellen',
-    1040002: 'Mit {provider} registrieren',
+    1040002: 'Weiter mit {provider}',
     1040005:
       'Wir haben einen Code an diese E-Mail-Adresse gesendet. Gib ihn hier ein, um dein Konto zu erstellen.',
     1040006: 'Mit E-Mail-Code registrieren',

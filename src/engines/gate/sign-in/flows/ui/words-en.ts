@@ -8,7 +8,7 @@ export const english = {
   texts: {
     // Signing in.
     1010001: 'Sign in',
-    1010002: 'Sign in with {provider}',
+    1010002: 'Continue with {provider}',
     1010003: "Sign in again to confirm that it's you.",
     1010004: "To finish signing in, confirm that it's you.",
     1010006: 'Code from your authenticator app',
@@ -26,7 +26,7 @@ export const english = {
 
     // Signing up.
     1040001: 'Create account',
-    1040002: 'Sign up with {provider}',
+    1040002: 'Continue with {provider}',
     1040005: "We've sent a code to this email address. Enter it below to create your account.",
     1040006: 'Sign up with an email code',
 

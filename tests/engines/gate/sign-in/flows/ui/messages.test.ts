@@ -45,9 +45,9 @@ test('The texts of both languages are of the same messages, differ, and fill the
 
 test('A message has an id, a type by its id, a text, and the context if there is one', () => {
   const context = { provider: 'GitHub', provider_id: 'github' }
-  const text = 'Sign in with GitHub'
+  const text = 'Continue with GitHub'
   expect(inEnglish(1010002, context)).toEqual({ id: 1010002, type: 'info', text, context })
-  expect(inGerman(1010002, { provider: 'GitHub' }).text).toBe('Mit GitHub anmelden')
+  expect(inGerman(1010002, { provider: 'GitHub' }).text).toBe('Weiter mit GitHub')
   expect(Object.keys(inEnglish(4000006)).toSorted()).toEqual(['id', 'text', 'type'])
   expect(inEnglish(1050015, { secrets: SECRETS }).text).toBe('abcd-1234, ef-56')
 
@@ -80,14 +80,14 @@ test.each([
 test('A message shows … for what is neither a text nor a number', () => {
   for (const value of [undefined, null, Number.NaN, Infinity, {}, () => 1]) {
     expect(inEnglish(4900002, { seconds: value }).text).toContain('again in ….')
-    expect(inEnglish(1010002, { provider: value }).text).toBe('Sign in with …')
+    expect(inEnglish(1010002, { provider: value }).text).toBe('Continue with …')
   }
 })
 
 test('A hostile context is no markup, is cut between characters, and is not filled in again', () => {
   const cut = `${'a'.repeat(300)}…`
   const provider = `<b>$&"'</b>`
-  expect(inEnglish(1010002, { provider }).text).toBe(`Sign in with ${provider}`)
+  expect(inEnglish(1010002, { provider }).text).toBe(`Continue with ${provider}`)
   for (const [title, text] of [
     ['a'.repeat(300), 'a'.repeat(300)],
     ['a'.repeat(100_000), cut],

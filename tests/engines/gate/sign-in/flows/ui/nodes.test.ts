@@ -143,7 +143,7 @@ test('Pictures, texts and links have their content in their attributes', () => {
   expect(link?.attributes).toMatchObject({ value: href, href, title })
   const [button] = ui.socialButtons(say, 'registration', ['github'])
   const context = { provider: 'GitHub', provider_id: 'github' }
-  const label = { id: 1040002, type: 'info', text: 'Sign up with GitHub', context }
+  const label = { id: 1040002, type: 'info', text: 'Continue with GitHub', context }
   expect(button?.meta.label).toEqual(label as never)
 })
 
