@@ -42,7 +42,8 @@ export async function openEngine(
   function callerOf(key: string): KeyCaller {
     const holder = platform.keys.verify(key)
     if (!holder) throw new Error('the key of a resident is not good')
-    return { ...holder, actor: keyActor(holder), charge: platform.metering.newCharge() }
+    const [engine = 'gate'] = holder.engines
+    return { ...holder, engine, actor: keyActor(holder), charge: platform.metering.newCharge() }
   }
 
   return { db, callerOf, ...gatehouse }

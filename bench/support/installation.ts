@@ -9,7 +9,7 @@ import { migrate } from '../../src/db/migrate.ts'
 import { databaseFile, openDatabase } from '../../src/db/open.ts'
 import { createAudit } from '../../src/platform/audit/index.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { createKeys } from '../../src/platform/keys.ts'
+import { createKeys } from '../../src/platform/keys/index.ts'
 import { createTenants, type Plan } from '../../src/platform/tenants.ts'
 import { type Server, startServer } from './server.ts'
 
@@ -75,7 +75,7 @@ async function moveIn(
   plan: Plan,
 ): Promise<Resident> {
   const { id } = await tenants.create(ACTOR, { name: `Tenant ${n}`, plan })
-  const { key } = await keys.issue(ACTOR, { tenantId: id, engine: 'clockwork' })
+  const { key } = await keys.issue(ACTOR, { tenantId: id, engines: ['clockwork'] })
   return { id, key }
 }
 
@@ -89,7 +89,7 @@ export async function issueKey(
   const db = openInstallationDatabase(dataDir)
   const parts = { db, clock: systemClock, audit: createAudit({ db, clock: systemClock }) }
   const keys = createKeys({ ...parts, prefix: 'svc' })
-  const { key } = await keys.issue(ACTOR, { tenantId, engine, environment })
+  const { key } = await keys.issue(ACTOR, { tenantId, engines: [engine], environment })
   db.close()
   return { tenantId, key }
 }

@@ -8,7 +8,7 @@ import { doctor } from './doctor.ts'
 import { exportCommand } from './export.ts'
 import { healthcheck } from './healthcheck.ts'
 import { importCommand } from './import.ts'
-import { keyCreate, keyList, keyRevoke, keyRotate } from './key.ts'
+import { keyCreate, keyList, keyRevoke, keyRotate, keySet } from './key.ts'
 import { migrateStatus } from './migrate.ts'
 import {
   operatorDeactivate,
@@ -46,6 +46,7 @@ export const commands: readonly Command[] = [
   keyCreate,
   keyList,
   keyRotate,
+  keySet,
   keyRevoke,
   operatorCreate,
   operatorList,

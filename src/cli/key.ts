@@ -1,8 +1,17 @@
 import { parseDuration } from '../config/durations.ts'
 import { ENGINES, ENVIRONMENTS } from '../platform/engines.ts'
-import type { ApiKey, IssuedKey } from '../platform/keys.ts'
+import { endOfDay } from '../platform/keys/expiry.ts'
+import {
+  type ApiKey,
+  type Expiry,
+  type IssuedKey,
+  type KeyChange,
+  stateOf,
+} from '../platform/keys/index.ts'
 import { type Answer, type Command, oneOf, table, UsageError } from './command.ts'
 import { withServices } from './open.ts'
+
+const expires = 'Lifetime such as 90d, or the last day such as 2027-01-31 (UTC).'
 
 export const keyCreate: Command = {
   name: 'key create',
@@ -17,7 +26,8 @@ export const keyCreate: Command = {
     engine: {
       type: 'string',
       value: 'ENGINE',
-      help: `One of ${ENGINES.join(', ')}.`,
+      multiple: true,
+      help: `One of ${ENGINES.join(', ')}. Repeat it for a key of several engines.`,
       required: true,
     },
     env: {
@@ -29,15 +39,21 @@ export const keyCreate: Command = {
       type: 'string',
       value: 'SCOPE',
       multiple: true,
-      help: 'A scope to grant. Default: all scopes of the engine.',
+      help: 'A scope to grant. Default: all scopes of the engines.',
     },
+    name: { type: 'string', value: 'NAME', help: 'Name, such as the app that uses the key.' },
+    note: { type: 'string', value: 'TEXT', help: 'Note for your team.' },
+    expires: { type: 'string', value: 'WHEN', help: `${expires} Default: never.` },
   },
   run: ({ config, options }) => {
     const key = {
       tenantId: `${options.tenant}`,
-      engine: oneOf(ENGINES, 'engine', options.engine),
+      engines: [options.engine].flat().map((engine) => oneOf(ENGINES, 'engine', engine)),
       environment: options.env === undefined ? undefined : oneOf(ENVIRONMENTS, 'env', options.env),
       scopes: options.scope as string[] | undefined,
+      name: options.name as string | undefined,
+      note: options.note as string | undefined,
+      expiry: options.expires === undefined ? undefined : expiryIn(`${options.expires}`),
     }
     return withServices(config, async ({ keys, actor }) => issued(await keys.issue(actor, key)))
   },
@@ -48,12 +64,34 @@ export const keyList: Command = {
   summary: 'List API keys, without their secrets.',
   options: { tenant: { type: 'string', value: 'ID', help: 'Only keys of this tenant.' } },
   run: ({ config, options }) =>
-    withServices(config, ({ keys }) => {
+    withServices(config, ({ keys, clock }) => {
       const list = keys.list(options.tenant as string | undefined)
-      const head = ['ID', 'TENANT', 'ENGINE', 'ENV', 'SECRET', 'STATE', 'LAST USED']
-      const text = list.length === 0 ? 'No keys yet.' : table([head, ...list.map(row)])
+      const text =
+        list.length === 0
+          ? 'No keys yet.'
+          : table([HEAD, ...list.map((key) => row(key, clock.now()))])
       return { json: { keys: list }, text }
     }),
+}
+
+export const keySet: Command = {
+  name: 'key set',
+  summary: 'Change the name, note or expiry of a key.',
+  positionals: ['ID'],
+  options: {
+    name: { type: 'string', value: 'NAME', help: 'New name; empty to remove it.' },
+    note: { type: 'string', value: 'TEXT', help: 'New note; empty to remove it.' },
+    expires: { type: 'string', value: 'WHEN', help: `${expires} Or never.` },
+  },
+  run: ({ config, options, args }) => {
+    const change = changeIn(options)
+    if (Object.keys(change).length === 0)
+      throw new UsageError('key set: nothing to change. Use --name, --note or --expires')
+    return withServices(config, async ({ keys, actor }) => {
+      const key = await keys.change(actor, args[0] ?? '', change)
+      return { json: key, text: `Changed ${key.id}.` }
+    })
+  },
 }
 
 export const keyRotate: Command = {
@@ -92,22 +130,54 @@ function grace(text: string): number {
   return ms
 }
 
+function changeIn({ name, note, expires }: Record<string, unknown>): KeyChange {
+  return {
+    ...(name !== undefined && { name: `${name}` }),
+    ...(note !== undefined && { note: `${note}` }),
+    ...(expires !== undefined && { expiry: expires === 'never' ? null : expiryIn(`${expires}`) }),
+  }
+}
+
+function expiryIn(text: string): Expiry {
+  const afterMs = parseDuration(text)
+  if (afterMs !== undefined) return { afterMs }
+  if (/^\d{4}-/.test(text)) return endOfDay(text)
+  throw new UsageError('--expires: must be a lifetime such as 90d or a date such as 2027-01-31')
+}
+
 const issued = (key: IssuedKey): Answer => ({
   json: key,
-  text: `${key.key}\n\nCopy it now: it is not shown again. Key id ${key.id}, scopes ${key.scopes.join(' ')}.`,
+  text: `${key.key}\n\nCopy it now: it is not shown again. Key id ${key.id}, scopes ${key.scopes.join(' ')}${key.expires_at === null ? '' : `, expires ${key.expires_at}`}.`,
 })
 
-const row = (key: ApiKey): string[] => [
+const HEAD = [
+  'ID',
+  'TENANT',
+  'NAME',
+  'ENGINES',
+  'ENV',
+  'SECRET',
+  'STATE',
+  'CREATED BY',
+  'LAST USED',
+]
+
+const row = (key: ApiKey, now: number): string[] => [
   key.id,
   key.tenant_id,
-  key.engine,
+  key.name ?? '-',
+  key.engines.join(','),
   key.environment ?? '-',
   key.hint,
-  stateOf(key),
+  stateText(key, now),
+  key.created_by?.kind ?? '-',
   key.last_used_at ?? 'never',
 ]
 
-function stateOf({ revoked_at, expires_at }: ApiKey): string {
-  if (revoked_at) return `revoked ${revoked_at}`
-  return expires_at ? `until ${expires_at}` : 'active'
+/** The state with its time, such as `until 2027-02-01T00:00:00.000Z`. */
+function stateText(key: ApiKey, now: number): string {
+  const state = stateOf(key, now)
+  if (state === 'revoked') return `revoked ${key.revoked_at}`
+  if (state === 'expired') return `expired ${key.expires_at}`
+  return key.expires_at === null ? 'active' : `until ${key.expires_at}`
 }

@@ -1,7 +1,7 @@
 import type { Caller, KeyCaller, KeyHolder } from '../platform/caller.ts'
 import { ENGINE_SCOPES, ENGINES, type Engine, type EngineScope } from '../platform/engines.ts'
 import { fail, forbidden, unauthenticated } from '../platform/errors.ts'
-import type { Keys } from '../platform/keys.ts'
+import type { Keys } from '../platform/keys/index.ts'
 import { parseJson, readForm, readText } from './body.ts'
 import type { RequestContexts } from './request-context.ts'
 import {
@@ -57,7 +57,7 @@ export function createAccess({ keys, contexts, turns, addressOf, maxBody }: Part
     if (key === undefined) return body
     const holder = verified(key)
     authorize(holder, anyOf)
-    contexts.open(request, holder)
+    contexts.open(request, holder, engineOf(anyOf[0]))
     return body
   }
 
@@ -69,7 +69,7 @@ export function createAccess({ keys, contexts, turns, addressOf, maxBody }: Part
     const holder = authenticate(request)
     requireEngine(holder, engine)
     if (scope) authorize(holder, [scope])
-    return contexts.open(request, holder).caller
+    return contexts.open(request, holder, engine).caller
   }
 
   const turnOfAddress = (request: Request) => turns.take(addressLane(addressOf(request)))
@@ -129,7 +129,8 @@ function createKeyDoor({ keys, contexts }: Pick<Parts, 'keys' | 'contexts'>): Do
 
   return {
     known: contexts.of,
-    open: (request, { scopes }) => contexts.open(request, authorized(request, scopes)),
+    open: (request, { scopes }) =>
+      contexts.open(request, authorized(request, scopes), engineOf(scopes[0])),
     renew: (request, { scopes }) => contexts.renew(request, authorized(request, scopes)),
   }
 }
@@ -137,7 +138,13 @@ function createKeyDoor({ keys, contexts }: Pick<Parts, 'keys' | 'contexts'>): Do
 /** Finds the holder of a request's key. */
 function createHolders(keys: Keys) {
   const verified = (key: string | undefined): KeyHolder =>
-    (key === undefined ? undefined : keys.verify(key)) ?? fail(NO_GOOD_KEY)
+    (key === undefined ? undefined : keys.verify(key)) ?? fail(refused(key))
+
+  /** The holder of a whole key may know why it no longer works. */
+  function refused(key: string | undefined) {
+    const end = key === undefined ? undefined : keys.endOf(key)
+    return end ? unauthenticated(ENDED[end]) : NO_GOOD_KEY
+  }
 
   function authenticate(request: Request): KeyHolder {
     const header = request.headers.get('authorization')
@@ -148,7 +155,12 @@ function createHolders(keys: Keys) {
   return { verified, authenticate }
 }
 
-const NO_GOOD_KEY = unauthenticated('invalid or revoked API key')
+const NO_GOOD_KEY = unauthenticated('invalid API key')
+
+const ENDED = {
+  revoked: 'this API key is revoked: use another one',
+  expired: 'this API key has expired: create or rotate a key before the old one ends',
+} as const
 
 function keyIn(body: unknown): string | undefined {
   const key = typeof body === 'object' && body !== null && 'api_key' in body && body.api_key
@@ -162,8 +174,8 @@ function authorize(caller: KeyHolder, anyOf: AnyOf<EngineScope>) {
 }
 
 function requireEngine(caller: KeyHolder, engine: Engine) {
-  if (caller.engine !== engine)
-    throw forbidden(`this is a ${caller.engine} key; the route needs a ${engine} key`)
+  if (!caller.engines.includes(engine))
+    throw forbidden(`this is a ${caller.engines.join(', ')} key; the route needs a ${engine} key`)
 }
 
 const ENGINE_BY_SCOPE = new Map<string, Engine>(

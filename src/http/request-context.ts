@@ -1,6 +1,7 @@
 import { createBuckets } from '../platform/buckets.ts'
 import { type Charge, type KeyCaller, type KeyHolder, keyActor } from '../platform/caller.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { Engine } from '../platform/engines.ts'
 import { rateLimited } from '../platform/errors.ts'
 import type { Metering } from '../platform/metering/index.ts'
 import { rateLimitHeaders } from './rate-limit.ts'
@@ -30,10 +31,13 @@ export function createRequestContexts(parts: {
   const of = (request: Request): RequestContext | undefined => contexts.get(request)
 
   /** Opens the context of a request, once however often it is called. Throws `rate_limited`. */
-  function open(request: Request, holder: KeyHolder): RequestContext {
+  function open(request: Request, holder: KeyHolder, engine: Engine): RequestContext {
     const known = contexts.get(request)
     if (known) return known
-    const context = { caller: callerOf(holder, metering.newCharge()), bodyText: '' }
+    const context = {
+      caller: callerOf(holder, { engine, charge: metering.newCharge() }),
+      bodyText: '',
+    }
     contexts.set(request, context)
     const waitMs = burst.take(holder.keyId)
     if (waitMs > 0)
@@ -52,7 +56,7 @@ export function createRequestContexts(parts: {
   /** Updates the caller to the current state of its key; the request stays charged as before. */
   function renew(request: Request, holder: KeyHolder) {
     const context = contexts.get(request)
-    if (context) context.caller = callerOf(holder, context.caller.charge)
+    if (context) context.caller = callerOf(holder, context.caller)
   }
 
   /** Counts the answered request and adds the rate limit headers. */
@@ -74,8 +78,7 @@ export function createRequestContexts(parts: {
   return { of, open, startAging, renew, close }
 }
 
-const callerOf = (holder: KeyHolder, charge: Charge): KeyCaller => ({
-  ...holder,
-  charge,
-  actor: keyActor(holder),
-})
+const callerOf = (
+  holder: KeyHolder,
+  { engine, charge }: { engine: Engine; charge: Charge },
+): KeyCaller => ({ ...holder, engine, charge, actor: keyActor(holder) })

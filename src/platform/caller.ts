@@ -18,13 +18,16 @@ export interface KeyHolder {
   tenantStatus: TenantStatus
   plan: Plan
   spendCapCents: number | null
-  engine: Engine
+  engines: readonly Engine[]
+  /** Null for a key of clockwork alone. */
   environment: Environment | null
   scopes: ReadonlySet<string>
 }
 
 /** The caller of a request: a program with an API key, or an operator with a console session. */
-export interface Caller extends Omit<KeyHolder, 'keyId' | 'scopes'> {
+export interface Caller extends Omit<KeyHolder, 'keyId' | 'engines' | 'scopes'> {
+  /** The engine that is called. */
+  engine: Engine
   /** The caller in the audit log. */
   readonly actor: Actor
   /** Absent if requests are not counted, such as in the console. */

@@ -32,8 +32,11 @@ export const apiKeys = sqliteTable(
   {
     id: text('id').primaryKey(),
     tenantId: tenantId(),
-    engine: text('engine', { enum: ['gate', 'clockwork', 'passepartout', 'relay'] }).notNull(),
-    /** Null for clockwork, whose keys have no environment. */
+    name: text('name'),
+    note: text('note'),
+    /** JSON array of engine names, at least one. */
+    engines: text('engines').notNull().default('[]'),
+    /** Null for a key of clockwork alone, which has no environments. */
     environment: text('environment', { enum: ['live', 'test'] }),
     /** JSON array of scope names. */
     scopes: text('scopes').notNull(),
@@ -42,14 +45,25 @@ export const apiKeys = sqliteTable(
     /** The first and last four characters of the secret, by which users recognize keys. */
     hint: text('hint').notNull(),
     createdAt: integer('created_at').notNull(),
+    creatorKind: text('creator_kind', {
+      enum: ['cli', 'key', 'operator', 'person', 'system', 'import'],
+    }),
+    creatorId: text('creator_id'),
     lastUsedAt: integer('last_used_at'),
-    /** The end of the grace period after a rotation. */
+    /** When the key stops working: its expiry, or the end of the grace period after a rotation. */
     expiresAt: integer('expires_at'),
+    /** Rotation gives the new key this lifetime; null if the key never expires or has a fixed end. */
+    lifetimeMs: integer('lifetime_ms'),
     revokedAt: integer('revoked_at'),
     /** The key that replaced this one at rotation. */
     replacedBy: text('replaced_by'),
   },
-  (t) => [index('api_keys_by_tenant').on(t.tenantId, t.createdAt)],
+  (t) => [
+    index('api_keys_by_tenant').on(t.tenantId, t.createdAt),
+    index('api_keys_by_expiry')
+      .on(t.tenantId, t.expiresAt)
+      .where(sql`expires_at is not null and revoked_at is null and replaced_by is null`),
+  ],
 )
 
 /** What a tenant shows to its users on sign-in pages and in emails. */

@@ -57,6 +57,8 @@ test.each([
   ['tenant set x --spend-cap-cents 1.5', 'must be a whole number of cents, or none'],
   ['tenant suspend x --reason mood', '--reason: must be one of billing, renewal'],
   ['key create --tenant x --engine gate --env prod', '--env: must be one of live, test'],
+  ['key create --tenant x --engine gate --expires soon', '--expires: must be a lifetime'],
+  ['key set x', 'nothing to change'],
   ['key rotate x --grace soon', '--grace: must be a duration'],
   ['completion tcsh', 'must be one of bash, zsh, fish'],
   ['serve --server-prt 1', 'did you mean --server-port?'],
@@ -99,14 +101,30 @@ test('Tenants and keys are created, listed, changed and ended, with one JSON obj
   expect(await json('tenant', 'resume', id)).toMatchObject({ status: 'active' })
   expect(await json('tenant', 'list')).toMatchObject({ tenants: [{ id, name: 'Acme' }] })
 
-  const granted = { engine: 'relay', environment: 'test', scopes: ['relay:send', 'relay:read'] }
+  const granted = { engines: ['relay'], environment: 'test', scopes: ['relay:send', 'relay:read'] }
   const scopes = granted.scopes.flatMap((scope) => ['--scope', scope])
   const of = ['--tenant', id, '--engine', 'relay', '--env', 'test']
   const key = await json('key', 'create', ...of, ...scopes)
   const secret = expect.stringMatching(/^svc_relay_test_sk_/)
-  expect(key).toEqual({ id: expect.any(String), key: secret, ...granted })
+  expect(key).toEqual({
+    ...{ id: expect.any(String), key: secret, ...granted },
+    ...{ name: null, expires_at: null },
+  })
   const fresh = await json('key', 'rotate', key.id, '--grace', '1h')
   expect(fresh.key).not.toBe(key.key)
+  const changed = await json('key', 'set', key.id, '--name', 'Shop', '--note', '')
+  expect(changed).toMatchObject({ name: 'Shop', note: null })
+  const both = [
+    '--engine',
+    'gate',
+    '--engine',
+    'relay',
+    '--expires',
+    '2099-01-31',
+    '--name',
+    'Both',
+  ]
+  expect((await home.gatehouse('key', 'create', '--tenant', id, ...both)).err).toContain('10 years')
   const revoked = { id: fresh.id, revoked_at: expect.any(String) }
   expect(await json('key', 'revoke', fresh.id)).toMatchObject(revoked)
   const { keys } = await json('key', 'list', '--tenant', id)

@@ -12,6 +12,16 @@ async function withKey() {
   return { ...acme, owner, keys, path: `${PAGE}/${keys()[0]?.id}` }
 }
 
+/** With it, the overview is not that of a new tenant. */
+const JOB = { name: 'nightly', schedule: '0 0 1 1 *', url: 'https://example.com/' }
+
+/** The form of a new key, with the fields that every key needs. */
+const formOf = (...engines: string[]) => [
+  ['name', 'Shop'],
+  ['expires', 'never'],
+  ...engines.map((engine) => ['engines[]', engine]),
+]
+
 const secretIn = (html: string) => /svc_\w+_\w{43}/.exec(html)?.[0] ?? ''
 
 const requestsIn = (text: string) =>
@@ -24,7 +34,7 @@ const requestsIn = (text: string) =>
 test('A new key has the selected scopes of its engine, and own scopes', async () => {
   const { owner, keys } = await withKey()
   const form = (engine: string, ...fields: string[][]) => [
-    ['engine', engine],
+    ...formOf(engine),
     ['environment', 'test'],
     ['gate_scopes[]', 'flows'],
     ...fields,
@@ -33,13 +43,13 @@ test('A new key has the selected scopes of its engine, and own scopes', async ()
   const own = ['own_scopes', 'orders.read, orders.write']
   expect((await owner.send(`${PAGE}/new`, form('relay', ...chosen, own))).status).toBe(200)
   const scopes = ['relay:send', 'relay:read', 'orders.read', 'orders.write']
-  expect(keys()[0]).toMatchObject({ engine: 'relay', environment: 'test', scopes })
+  expect(keys()[0]).toMatchObject({ engines: ['relay'], environment: 'test', scopes })
   expect((await owner.open(`${PAGE}/new?engine=relay`)).html).toMatch(/value="relay" checked/)
   const refused = await owner.send(`${PAGE}/new`, form('gate', ['own_scopes', 'Orders!']))
   refused.says('href="#field-own_scopes"', 'value="flows" checked')
   refused.says('value="gate" checked', 'value="test" checked')
-  const without = await owner.send(`${PAGE}/new`, { engine: 'gate', environment: 'test' })
-  without.says('href="#field-gate_scopes"').omits('value="flows" checked')
+  const without = await owner.send(`${PAGE}/new`, formOf('gate').with(0, ['name', ' ']))
+  without.says('href="#field-gate_scopes"', 'href="#field-name"').omits('value="flows" checked')
   expect([refused.status, without.status, keys().length]).toEqual([422, 422, 2])
 })
 
@@ -52,7 +62,7 @@ test.each([
   const { owner, keys } = await withKey()
   const chosen = scopes.map((scope) => [`${engine}_scopes[]`, scope])
   const page = await owner.send(`${PAGE}/new`, [
-    ['engine', engine],
+    ...formOf(engine),
     ['environment', 'live'],
     ...chosen,
   ])
@@ -66,7 +76,7 @@ test.each([
   }
   const ofClockwork = { environment: null, scopes: ['clockwork'] }
   expect(keys()[0]).toMatchObject(
-    engine === 'clockwork' ? ofClockwork : { engine, environment: 'live', scopes },
+    engine === 'clockwork' ? ofClockwork : { engines: [engine], environment: 'live', scopes },
   )
   for (const path of [PAGE, `${PAGE}/${keys()[0]?.id}`]) (await owner.open(path)).omits(key)
 })
@@ -81,7 +91,8 @@ test('A rotated key works until the end of the chosen time', async () => {
   ]
   expect(await statuses()).toEqual([200, 200])
   app.clock.jump(HOUR - 90 * SECOND)
-  for (const page of [PAGE, path]) await owner.sees(page, 'expires in 1 min 30 s')
+  await owner.sees(PAGE, 'Expires in 1 min 30 s')
+  await owner.sees(path, 'Rotated; expires in 1 min 30 s')
   const other = keys().find(({ id }) => !path.endsWith(id))
   expect((await owner.open(path)).links).toContain(`${PAGE}/${other?.id}`)
   app.clock.jump(90 * SECOND)
@@ -110,4 +121,56 @@ test('The list has the newest key first, page by page, and filters by engine', a
   expect([relay.rows.length, (await owner.open(relay.next)).rows.length]).toEqual([50, 1])
   const none = `${PAGE}?engine=passepartout`
   await owner.sees(none, 'No API keys for Messenger login (passepartout) yet')
+})
+
+test('A key of several engines is created with commands for each, and refused for test jobs', async () => {
+  const { owner, keys } = await withKey()
+  const form = [...formOf('clockwork', 'relay'), ['relay_scopes[]', 'relay:send']]
+  const test = await owner.send(`${PAGE}/new`, [...form, ['environment', 'test']])
+  expect(test.status).toBe(422)
+  test.says('href="#field-environment"')
+  const page = await owner.send(`${PAGE}/new`, [...form, ['environment', 'live']])
+  const key = secretIn(page.html)
+  expect(key).toMatch(/^svc_live_sk_/)
+  expect(requestsIn(page.text).map(({ path }) => path)).toEqual([
+    '/v1/clockwork/jobs',
+    '/v1/relay/messages',
+  ])
+  expect(keys()[0]).toMatchObject({ name: 'Shop', engines: ['clockwork', 'relay'] })
+  for (const engine of ['clockwork', 'relay'])
+    expect((await owner.open(`${PAGE}?engine=${engine}`)).rows).toContain(keys()[0]?.id ?? '')
+})
+
+test('Name, note and expiry of a key change; what has ended keeps its expiry', async () => {
+  const { id, owner, api, keys, path } = await withKey()
+  const edit = `${path}/edit`
+  const form = { name: 'Billing', note: 'Owner: Ada\r\nOn call: Bob', expires: 'date' }
+  const refused = await owner.send(edit, form)
+  refused.says('href="#field-expires_on"')
+  await owner.send(edit, { ...form, expires_on: '2026-03-03' })
+  const note = 'Owner: Ada\nOn call: Bob'
+  const ends = '2026-03-04T00:00:00.000Z'
+  expect(keys()[0]).toMatchObject({ name: 'Billing', note, expires_at: ends, lifetime_ms: null })
+  await owner.sees(path, 'Billing', 'Expires in 2 d')
+  await api.post('/v1/clockwork/jobs', JOB)
+  await owner.sees('/', 'API key Billing expires in 2 d', 'Extend')
+  await owner.send(edit, { name: 'Billing 2', note: '', expires: 'keep' })
+  expect(keys()[0]).toMatchObject({ name: 'Billing 2', note: null, expires_at: ends })
+  app.clock.jump(72 * HOUR)
+  expect(await api.get('/v1/clockwork/jobs')).toMatchObject({
+    status: 401,
+    body: { error: 'this API key has expired: create or rotate a key before the old one ends' },
+  })
+  const later = await app.signIn({ roles: { [id]: 'owner' } })
+  await later.send(edit, { name: 'Old', expires: 'never' })
+  expect(keys()[0]).toMatchObject({ name: 'Old', expires_at: ends })
+})
+
+test('A member without the right to keys is not told which ones expire', async () => {
+  const { id, api, owner, keys } = await withKey()
+  await api.post('/v1/clockwork/jobs', JOB)
+  await owner.send(`${PAGE}/${keys()[0]?.id}/edit`, { name: 'Payroll', expires: '7d' })
+  const member = await app.signIn({ roles: { [id]: 'member' } })
+  await owner.sees('/', 'API key Payroll expires')
+  expect((await member.open('/')).text).not.toContain('Payroll')
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { ENGINE_SCOPES, ENGINES } from '../../src/platform/engines.ts'
+import { ENGINE_SCOPES, ENGINES, type Engine } from '../../src/platform/engines.ts'
 import type { Answer } from '../support/app.ts'
 import { expectRefused, MARK, populate, UNKNOWN_ID, useContract } from './fixture.ts'
 import { inOrder, type Operation, objectsIn } from './operations.ts'
@@ -117,6 +117,23 @@ describe('Every operation answers 403', () => {
     await expectAllRefused((operation) => send(operation, `Bearer ${key}`, { ids }), 403, own)
   })
 })
+
+test.each<[Engine[]]>([[['gate', 'clockwork']], [['passepartout', 'relay']]])(
+  'A key of %j works as one of each, and answers 403 elsewhere',
+  async (engines) => {
+    const [one, other] = [await contract.tenant('Several'), await contract.tenant('Single')]
+    const { key } = await app.platform.keys.issue(ACTOR, { tenantId: one.id, engines })
+    for (const operation of operations) {
+      const { status } = await send(operation, `Bearer ${key}`)
+      const isOwn = engines.includes(operation.engine)
+      const { status: single } = await send(
+        operation,
+        `Bearer ${await other.keyOf(operation.engine)}`,
+      )
+      expect([operation.name, status]).toEqual([operation.name, isOwn ? single : 403])
+    }
+  },
+)
 
 const SCOPES = ENGINES.flatMap((engine) =>
   ENGINE_SCOPES[engine].map((scope) => [engine, scope] as const),

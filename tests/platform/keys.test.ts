@@ -7,6 +7,7 @@ import { createReadCache } from '../../src/platform/read-cache.ts'
 import { useApp } from '../support/app.ts'
 
 const CLI = { kind: 'cli', source: 'ada@host' } as const
+const DAY = 86_400_000
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 const app = await useApp()
@@ -37,17 +38,107 @@ test('A new key stands for tenant, engine, environment and scopes, and is refuse
   const issued = await key('relay', 'test')
   expect(keys.verify(issued.key)).toEqual({
     ...{ keyId: issued.id, tenantId, tenantStatus: 'active', plan: 'unlimited' },
-    ...{ spendCapCents: null, engine: 'relay', environment: 'test' },
+    ...{ spendCapCents: null, engines: ['relay'], environment: 'test' },
     scopes: new Set(['relay:send', 'relay:read', 'relay:endpoints']),
   })
   const { scopes } = await key('gate', 'live', ['authorize', 'orders:read', 'authorize'])
   expect(scopes).toEqual(['authorize', 'orders:read'])
 
-  const unknown = keys.issue(CLI, { tenantId: 'none', engine: 'gate' })
+  const unknown = keys.issue(CLI, { tenantId: 'none', engines: ['gate'] })
   await expect(unknown).rejects.toMatchObject({ kind: 'not_found' })
   for (const scopes of [[], ['Has Space'], ['']])
     await expect(key('gate', 'live', scopes)).rejects.toMatchObject({ field: 'scopes' })
   await expect(key('clockwork', 'live')).rejects.toMatchObject({ field: 'environment' })
+})
+
+test('A key of several engines names none of them; clockwork makes it a live one', async () => {
+  const { key } = await app.tenant()
+  const live = await key(['relay', 'clockwork'])
+  expect(live.key).toMatch(/^svc_live_sk_[0-9A-Za-z]{43}$/)
+  expect(keys.verify(live.key)).toMatchObject({
+    engines: ['clockwork', 'relay'],
+    environment: 'live',
+    scopes: new Set(['clockwork', 'relay:send', 'relay:read', 'relay:endpoints']),
+  })
+  const test = await key(['gate', 'relay'], 'test', ['flows', 'relay:send'])
+  expect(test.key).toMatch(/^svc_test_sk_/)
+  for (const [engines, environment, scopes, field] of [
+    [[], undefined, undefined, 'engines'],
+    [['gate', 'clockwork'], 'test', undefined, 'environment'],
+    [['gate', 'relay'], 'live', ['relay:send'], 'scopes'],
+  ] as const)
+    await expect(key([...engines], environment, scopes && [...scopes])).rejects.toMatchObject({
+      field,
+    })
+})
+
+test('An expired key is refused for that reason; an unknown one is never known', async () => {
+  const { id: tenantId } = await app.tenant()
+  const expiry = { at: app.clock.now() + DAY }
+  const issued = await keys.issue(CLI, { tenantId, engines: ['relay'], expiry })
+  app.clock.jump(DAY - 1)
+  expect(keys.verify(issued.key)?.keyId).toBe(issued.id)
+  expect(keys.endOf(issued.key)).toBeUndefined()
+  expect(keys.expiring(tenantId, 9).map(({ id }) => id)).toEqual([issued.id])
+  app.clock.jump(1)
+  expect(keys.verify(issued.key)).toBeUndefined()
+  expect(keys.endOf(issued.key)).toBe('expired')
+  expect(keys.expiring(tenantId, 9)).toEqual([])
+  await expect(keys.change(CLI, issued.id, { expiry: null })).rejects.toMatchObject({
+    kind: 'conflict',
+  })
+  await keys.revoke(CLI, issued.id)
+  expect(keys.endOf(issued.key)).toBe('revoked')
+  expect(keys.endOf(`svc_relay_live_sk_${'A'.repeat(37)}${checkDigits('A'.repeat(37))}`)).toBe(
+    undefined,
+  )
+  for (const at of [app.clock.now(), Number.MAX_SAFE_INTEGER, Number.NaN])
+    await expect(
+      keys.issue(CLI, { tenantId, engines: ['relay'], expiry: { at } }),
+    ).rejects.toMatchObject({ field: 'expires' })
+})
+
+test('Rotation keeps name, note and engines, renews a lifetime, and keeps a fixed end', async () => {
+  const { id: tenantId } = await app.tenant()
+  const engines = ['gate', 'relay'] as const
+  const details = { tenantId, engines, name: 'Shop', note: 'Owner: Ada' }
+  const lifetime = await keys.issue(CLI, { ...details, expiry: { afterMs: 30 * DAY } })
+  const fixed = await keys.issue(CLI, { ...details, expiry: { at: app.clock.now() + 30 * DAY } })
+  app.clock.jump(29 * DAY)
+  const end = app.clock.now() + DAY
+  const renewed = await keys.rotate(CLI, lifetime.id, 7 * DAY)
+  const kept = await keys.rotate(CLI, fixed.id, DAY / 2)
+  const iso = (ms: number) => new Date(ms).toISOString()
+  expect(keys.find(tenantId, renewed.id)).toMatchObject({
+    ...{ engines: [...engines], name: 'Shop', note: 'Owner: Ada' },
+    ...{ expires_at: iso(app.clock.now() + 30 * DAY), lifetime_ms: 30 * DAY },
+    created_by: { kind: 'cli', id: null },
+  })
+  expect(keys.find(tenantId, kept.id)).toMatchObject({ expires_at: iso(end), lifetime_ms: null })
+  // A grace period never makes a key last longer.
+  expect(keys.find(tenantId, lifetime.id).expires_at).toBe(iso(end))
+  expect(keys.find(tenantId, fixed.id).expires_at).toBe(iso(end - DAY / 2))
+  await expect(keys.change(CLI, fixed.id, { expiry: null })).rejects.toThrow('rotated')
+  expect(await keys.change(CLI, fixed.id, { name: '' })).toMatchObject({ name: null })
+})
+
+test('A name is a short line, a note a short text; a change is audited with what changed', async () => {
+  const { id: tenantId, key } = await app.tenant()
+  const { id } = await key('relay')
+  for (const change of [
+    { name: 'a\nb' },
+    { name: 'a\u202eb' },
+    { name: 'x'.repeat(101) },
+    { note: 'x'.repeat(501) },
+    { note: 'a\u0000' },
+  ])
+    await expect(keys.change(CLI, id, change)).rejects.toMatchObject({
+      field: Object.keys(change)[0],
+    })
+  await keys.change(CLI, id, { name: ' Shop ', note: 'a\r\nb' })
+  await keys.change(CLI, id, { name: 'Shop' })
+  const changes = "SELECT detail FROM audit_log WHERE tenant_id = ? AND action = 'key.changed'"
+  expect(rowsOf(changes, tenantId)).toEqual([{ detail: '{"name":"Shop","note":"a\\nb"}' }])
 })
 
 test('An invalid key is refused, a mistyped one by its check digits without a lookup', async () => {
@@ -75,7 +166,7 @@ test('A rotation makes a key with the same rights; the old one works for the gra
   const acme = await app.tenant()
   const old = await acme.key('relay', 'test', ['relay:send'])
   const fresh = await keys.rotate(CLI, old.id, 60_000)
-  expect(fresh).toMatchObject({ engine: 'relay', environment: 'test', scopes: ['relay:send'] })
+  expect(fresh).toMatchObject({ engines: ['relay'], environment: 'test', scopes: ['relay:send'] })
   expect(fresh.key).not.toBe(old.key)
   await app.clock.advance(59_999)
   expect(keys.verify(old.key)?.keyId).toBe(old.id)
@@ -148,7 +239,7 @@ test('The last use is stored at most once a minute', async () => {
 
 test('Every change of a key or tenant is audited with actor and object, and without secret', async () => {
   const { id } = await tenants.create(CLI, { name: 'Acme', plan: 'free' })
-  const key = await keys.issue(CLI, { tenantId: id, engine: 'clockwork' })
+  const key = await keys.issue(CLI, { tenantId: id, engines: ['clockwork'] })
   const fresh = await keys.rotate(CLI, key.id, 1000)
   await keys.revoke(CLI, fresh.id)
   await tenants.change(CLI, id, { plan: 'metered', spendCapCents: 500 })

@@ -94,8 +94,11 @@ export async function bootTestApp(options: TestAppOptions = {}) {
     const { id } = await platform.tenants.create(ACTOR, { name: 'Acme', plan })
     // Past the rules for names: one that is older than they are has to be safe, too.
     db.client.query('UPDATE tenants SET name = ? WHERE id = ?').run(name, id)
-    const key = (engine: Engine = 'clockwork', environment?: Environment, scopes?: string[]) =>
-      platform.keys.issue(ACTOR, { tenantId: id, engine, environment, scopes })
+    const key = (
+      engine: Engine | Engine[] = 'clockwork',
+      environment?: Environment,
+      scopes?: string[],
+    ) => platform.keys.issue(ACTOR, { tenantId: id, engines: [engine].flat(), environment, scopes })
     const { key: secret } = await key()
     return { id, key, secret, api: client(secret) }
   }

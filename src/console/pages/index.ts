@@ -47,6 +47,7 @@ import { messagePage } from './webhooks/message.tsx'
 import { messageList, newMessage } from './webhooks/messages.tsx'
 import { replayPage } from './webhooks/replay.tsx'
 import { auditLog } from './workspace/audit.tsx'
+import { editKey } from './workspace/edit-key.tsx'
 import { keyPage } from './workspace/key.tsx'
 import { keyList } from './workspace/keys.tsx'
 import { newKey } from './workspace/new-key.tsx'
@@ -99,6 +100,7 @@ export const PAGES: readonly Page[] = [
   eventTypePage,
   keyList,
   newKey,
+  editKey,
   keyPage,
   teamPage,
   inviteMember,

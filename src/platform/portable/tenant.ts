@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { Type } from '@sinclair/typebox'
 import { checkedBranding } from '../branding/checks.ts'
 import { checkLogo } from '../branding/image.ts'
-import { hasEnvironments } from '../engines.ts'
+import { ENGINES } from '../engines.ts'
 import { invalid } from '../errors.ts'
+import { checkedExpiry, checkedKeyName, checkedNote, checkedTerms } from '../keys/checked.ts'
 import { isMonth } from '../metering/months.ts'
 import { apiKeys, branding, brandingLogos, tenants, usageMonths } from '../schema.ts'
 import { SYSTEM_TENANT_ID } from '../system-tenant.ts'
@@ -133,21 +134,37 @@ const apiKey: PortableTable<typeof apiKeys.$inferSelect> = {
   columns: {
     id: asItIs,
     tenantId: asItIs,
-    engine: asItIs,
+    name: asItIs,
+    note: asItIs,
+    engines: json(Type.Array(Type.Union(ENGINES.map((engine) => Type.Literal(engine))))),
     environment: asItIs,
     scopes: json(Type.Array(Type.String({ pattern: '^[a-z0-9][a-z0-9_.:-]{0,63}$' }))),
     hash: asItIs,
     hint: asItIs,
     createdAt: asItIs,
+    creatorKind: { leftOut: 'an operator of the exporting installation', instead: () => 'import' },
+    creatorId: { leftOut: 'an operator of the exporting installation' },
     lastUsedAt: asItIs,
     expiresAt: asItIs,
+    lifetimeMs: asItIs,
     revokedAt: asItIs,
     replacedBy: asItIs,
   },
   order: ['createdAt', 'id'],
-  check({ engine, environment, hash }) {
-    if (hasEnvironments(engine) === (environment === null))
-      throw invalid(`must ${environment === null ? '' : 'not '}be set for ${engine} keys`, {
+  check({ name, note, lifetimeMs, hash, ...row }) {
+    checkedKeyName(name)
+    checkedNote(note)
+    if (lifetimeMs !== null) checkedExpiry({ afterMs: lifetimeMs }, 0)
+    const [named, scopes] = [JSON.parse(row.engines), JSON.parse(row.scopes)]
+    const environment = row.environment ?? undefined
+    const terms = checkedTerms({ engines: named, environment, scopes })
+    if (terms.engines.join() !== named.join())
+      throw invalid(`must be ${terms.engines.join(', ')}, each once and in this order`, {
+        field: 'engines',
+        rule: 'format',
+      })
+    if (terms.environment !== row.environment)
+      throw invalid('must be set unless clockwork is the only engine', {
         field: 'environment',
         rule: 'mismatch',
       })

@@ -58,7 +58,7 @@ test('A new tenant has name and plan, and no limit unless its plan has one', asy
   await admin.send(`${PAGE}/new`, { name: 'Busy', plan })
   const { id = '' } = tenants.list().find(({ name }) => name === 'Busy') ?? {}
   countRequests(app, id, 1_000_000)
-  const { key } = await app.platform.keys.issue(SYSTEM, { tenantId: id, engine: 'clockwork' })
+  const { key } = await app.platform.keys.issue(SYSTEM, { tenantId: id, engines: ['clockwork'] })
   expect((await app.client(key).post('/v1/clockwork/jobs', JOB)).status).toBe(201)
 })
 

@@ -137,7 +137,7 @@ export function Field(props: FieldProps) {
 
 interface FieldProps extends FieldParts {
   value?: string
-  type?: 'text' | 'email' | 'url' | 'password' | 'number' | 'datetime-local' | 'search'
+  type?: 'text' | 'email' | 'url' | 'password' | 'number' | 'date' | 'datetime-local' | 'search'
   placeholder?: string
   autocomplete?: string
   isMono?: boolean

@@ -2,11 +2,12 @@ import { PAGES } from '../../../../views/layout/navigation.ts'
 import { AllQuiet, type Event, Events } from '../../../../views/ui/events.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
-import { minuteIn, Time } from '../../../../views/ui/time.tsx'
+import { Countdown, minuteIn, Time } from '../../../../views/ui/time.tsx'
 import { counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
 import type { FailingEndpoint } from '../../../delivery/queries.ts'
 import type { FailingJob } from '../../../engines/clockwork/queries.ts'
 import type { Bot } from '../../../engines/passepartout/index.ts'
+import type { ApiKey } from '../../../platform/keys/index.ts'
 import type { Nearness } from '../../../platform/metering/index.ts'
 import { type PageContext, usePage } from '../../page.tsx'
 import { usageBanner } from '../../usage-banner.ts'
@@ -18,6 +19,8 @@ export interface TenantIssues {
   jobs: readonly FailingJob[]
   /** Bots that are set up but can't sign users in. */
   bots: readonly Bot[]
+  /** Keys that expire within a week, for operators who manage keys. */
+  keys: readonly ApiKey[]
   /** Set if 80% of the month's allowance or more is used. */
   usage: Nearness | undefined
 }
@@ -34,9 +37,15 @@ export function issuesOf(context: PageContext): TenantIssues {
     bots: passepartout.bots
       .list(tenantId)
       .filter((bot) => bot.environment === environment && needsAttention(bot)),
+    keys: expiringKeys(context),
     usage: isLive && isNearLimit(nearness) ? nearness : undefined,
   }
 }
+
+const expiringKeys = ({ keys, tenantId, environment, may }: PageContext): ApiKey[] =>
+  may('keys')
+    ? keys.expiring(tenantId, MAX_KEYS).filter((key) => (key.environment ?? 'live') === environment)
+    : []
 
 /** Bots without a token were never set up, or were removed on purpose. */
 const needsAttention = ({ status, issue, token }: Bot): boolean =>
@@ -49,6 +58,7 @@ const isNearLimit = ({ plan, reached, left_requests: left }: Nearness): boolean 
 export const failingIn = ({ endpoints, webhooks, jobs }: TenantIssues): number =>
   endpoints.length + webhooks.length + jobs.length
 
+const MAX_KEYS = 100
 /** Most problems of one kind. */
 const SHOWN = 4
 const MAX_NAME_LENGTH = 64
@@ -63,7 +73,7 @@ export const Alerts = ({ issues }: { issues: TenantIssues }) => {
 type Links = Pick<PageContext, 'href' | 'now' | 'zone'>
 
 function eventsOf(
-  { endpoints, webhooks, jobs, bots, usage }: TenantIssues,
+  { endpoints, webhooks, jobs, bots, keys, usage }: TenantIssues,
   { href, now, zone }: Links,
 ): Event[] {
   return [
@@ -83,6 +93,11 @@ function eventsOf(
       href: href(PAGES.jobs.path, { state: 'failing' }),
     }),
     ...bots.map((bot) => botEvent(href('/bots'), bot)),
+    ...some(keys, (key) => keyEvent(href(`/keys/${key.id}`), key, now), {
+      one: 'API key expires soon',
+      many: 'API keys expire soon',
+      href: href('/keys'),
+    }),
     ...usageEvents({ href, zone }, usage),
   ]
 }
@@ -180,6 +195,40 @@ function botEvent(href: string, { environment, username, status, issue }: Bot): 
     title: <>{name} doesn't receive messages</>,
     text: <Text text={`${issue ?? ''}.`} limit={MAX_REASON_LENGTH} />,
     aside: <AlertLink href={href}>Fix</AlertLink>,
+  }
+}
+
+function keyEvent(href: string, key: ApiKey, now: number): Event {
+  return {
+    tone: 'warn',
+    title: (
+      <>
+        API key{' '}
+        <a href={href}>
+          <Text text={key.name ?? key.hint} limit={MAX_NAME_LENGTH} />
+        </a>{' '}
+        expires in <Countdown until={Date.parse(key.expires_at ?? '')} now={now} />
+      </>
+    ),
+    text: (
+      <>
+        {key.last_used_at === null ? (
+          'Never used.'
+        ) : (
+          <>
+            Last used <Time at={Date.parse(key.last_used_at)} now={now} />.
+          </>
+        )}{' '}
+        {key.lifetime_ms === null
+          ? 'Extend it, or apps that use it fail with 401.'
+          : 'Rotate it, or apps that use it fail with 401.'}
+      </>
+    ),
+    aside: (
+      <AlertLink href={key.lifetime_ms === null ? `${href}/edit` : href}>
+        {key.lifetime_ms === null ? 'Extend' : 'Rotate'}
+      </AlertLink>
+    ),
   }
 }
 

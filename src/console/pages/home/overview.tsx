@@ -110,7 +110,7 @@ function stateOf({ isFresh, jobs, issues }: Overview): { tone: Tone; sentence: C
     return { tone: 'quiet', sentence: 'Your tenant is ready. Start with any of these steps.' }
   const failing = failingIn(issues)
   if (failing > 0) return { tone: 'bad', sentence: <Failing issues={issues} /> }
-  if (issues.bots.length > 0 || issues.usage)
+  if (issues.bots.length > 0 || issues.keys.length > 0 || issues.usage)
     return { tone: 'warn', sentence: 'Everything is running, but something needs attention.' }
   const active = jobs?.active ?? 0
   return {

@@ -106,7 +106,11 @@ export const firstJobPage = page({
     '': {
       right: 'keys',
       async run({ keys, actor, tenantId }) {
-        const { key } = await keys.issue(actor, { tenantId, engine: 'clockwork' })
+        const { key } = await keys.issue(actor, {
+          tenantId,
+          name: 'Quick start',
+          engines: ['clockwork'],
+        })
         return { again: true, result: key }
       },
     },

@@ -3,37 +3,42 @@ import { Confirm, DangerZone } from '../../../../views/ui/confirm.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
 import { Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
+import { LongText, shorten, Text } from '../../../../views/ui/text.tsx'
 import { Countdown, Time, useTimes } from '../../../../views/ui/time.tsx'
-import { capitalized } from '../../../../views/ui/words.ts'
-import type { FoundKey } from '../../../platform/keys.ts'
+import { capitalized, counted } from '../../../../views/ui/words.ts'
+import { DAY_MS } from '../../../platform/durations.ts'
+import { type ApiKey, type KeyState, stateOf } from '../../../platform/keys/index.ts'
 import { ENGINE_WORDS } from '../../engine-words.ts'
 import { good, page, shown, usePage } from '../../page.tsx'
 import { GracePeriod, gracePeriodIn } from '../grace-period.tsx'
-import { type KeyState, STATE_BADGES, stateOf } from './keys.tsx'
-import { IssuedKeyPage } from './new-key.tsx'
+import { IssuedKeyPage } from './issued-key.tsx'
+import { canExpire, creatorOf, labelOf, memberNames, STATE_BADGES } from './keys.tsx'
 
 interface KeyView {
-  found: FoundKey
+  found: ApiKey
   /** The key that replaces this one. */
-  replacement: FoundKey | undefined
+  replacement: ApiKey | undefined
+  names: ReadonlyMap<string, string>
 }
 
-/** One API key: scopes, use, rotation and revocation. */
+/** One API key: rights, use, rotation and revocation. */
 export const keyPage = page({
   path: '/keys/:id',
   section: 'keys',
   right: 'keys',
 
-  load({ keys, tenantId, params }): KeyView {
+  load(context): KeyView {
+    const { keys, tenantId, params } = context
     const found = keys.find(tenantId, params.id)
     const { replaced_by: replacement } = found
     return {
       found,
       replacement: replacement === null ? undefined : keys.find(tenantId, replacement),
+      names: memberNames(context),
     }
   },
 
-  title: ({ found }) => found.hint,
+  title: ({ found }) => shorten(labelOf(found), 60),
 
   view(view) {
     const { found: key } = view
@@ -42,16 +47,19 @@ export const keyPage = page({
     return (
       <>
         <PageHead
-          title={<code>{key.hint}</code>}
+          title={key.name === null ? <code>{key.hint}</code> : <Text text={key.name} limit={80} />}
           state={{ tone: STATE_BADGES[state].tone, sentence: sentenceOn(key, state) }}
-          action={state === 'active' && <Rotation />}
+          action={canExpire(key, now) && <Rotation {...key} />}
           aside={
-            <LinkButton href={href('/audit', { object: `key:${key.id}` })}>Audit log</LinkButton>
+            <>
+              <LinkButton href={href('/audit', { object: `key:${key.id}` })}>Audit log</LinkButton>
+              <LinkButton href={href(`/keys/${key.id}/edit`)}>Edit</LinkButton>
+            </>
           }
         />
-        {state === 'ending' && <ExpiryNotice {...view} />}
+        {state === 'rotated' && <RotationProgress {...view} />}
         <About {...view} />
-        {state !== 'ended' && <Revocation {...key} />}
+        {(state === 'rotated' || canExpire(key, now)) && <Revocation {...key} />}
       </>
     )
   },
@@ -61,10 +69,10 @@ export const keyPage = page({
       right: 'keys',
       /** Shows the key in the response to the form, because it is not stored. */
       async run({ keys, tenantId, actor, params, fields, now }) {
-        const { hint } = keys.find(tenantId, params.id)
-        const graceMs = gracePeriodIn(fields)
-        const issued = await keys.rotate(actor, params.id, graceMs)
-        const replaced = { hint, endsAt: now + graceMs }
+        const old = keys.find(tenantId, params.id)
+        const issued = await keys.rotate(actor, old.id, gracePeriodIn(fields))
+        const { expires_at: end } = keys.find(tenantId, old.id)
+        const replaced = { label: old.hint, endsAt: end === null ? now : Date.parse(end) }
         return shown('New API key', <IssuedKeyPage issued={issued} replaced={replaced} />)
       },
     },
@@ -80,7 +88,7 @@ export const keyPage = page({
   },
 })
 
-const Revocation = (key: FoundKey) => (
+const Revocation = (key: ApiKey) => (
   <DangerZone
     items={[
       {
@@ -92,7 +100,7 @@ const Revocation = (key: FoundKey) => (
             verb="Revoke key"
             question={
               <>
-                Revoke <code>{key.hint}</code>?
+                Revoke <Text text={labelOf(key)} limit={80} />?
               </>
             }
             consequence={`${lastUse(key)} Apps that use this key lose access immediately, and access tokens created with it stop working.`}
@@ -104,7 +112,7 @@ const Revocation = (key: FoundKey) => (
   />
 )
 
-function sentenceOn(key: FoundKey, state: KeyState) {
+function sentenceOn(key: ApiKey, state: KeyState) {
   const used =
     key.last_used_at === null ? (
       'never used'
@@ -113,25 +121,26 @@ function sentenceOn(key: FoundKey, state: KeyState) {
         last used <Time at={Date.parse(key.last_used_at)} />
       </>
     )
-  if (state === 'active') return <>Active; {used}</>
-  if (state === 'ended')
+  const { word } = STATE_BADGES[state]
+  if (state === 'expiring' || state === 'rotated')
     return (
       <>
-        {key.revoked_at === null ? 'Expired' : 'Revoked'}; {used}
+        {state === 'rotated' ? 'Rotated; expires' : 'Expires'} in{' '}
+        <Countdown until={Date.parse(key.expires_at ?? '')} />; {used}
       </>
     )
   return (
     <>
-      Rotated; expires in <Countdown until={Date.parse(key.expires_at ?? '')} />; {used}
+      {capitalized(word)}; {used}
     </>
   )
 }
 
-const lastUse = ({ last_used_at: at }: FoundKey): string =>
+const lastUse = ({ last_used_at: at }: ApiKey): string =>
   at === null ? 'Never used.' : `Last used ${useTimes().minute(Date.parse(at))}.`
 
 /** Progress of a rotation: how long both keys work, and whether the new one is in use. */
-function ExpiryNotice({ found: key, replacement }: KeyView) {
+function RotationProgress({ found: key, replacement }: KeyView) {
   const { href, now } = usePage()
   const endsAt = Date.parse(key.expires_at ?? '')
   const begunAt = Date.parse(replacement?.created_at ?? key.created_at)
@@ -157,15 +166,17 @@ function ExpiryNotice({ found: key, replacement }: KeyView) {
   )
 }
 
-function About({ found: key, replacement }: KeyView) {
-  const { href } = usePage()
+function About({ found: key, replacement, names }: KeyView) {
+  const { href, now } = usePage()
   const time = (at: string | null) => (at === null ? 'Never' : <Time at={Date.parse(at)} />)
   return (
     <Section id="about" title="About" isCard>
       <Facts
         facts={[
+          ...(key.note === null ? [] : [['Note', <LongText text={key.note} />] as const]),
           ['ID', <Id id={key.id} what="key ID" />],
-          ['Engine', ENGINE_WORDS[key.engine].label],
+          ['Secret', <code>{key.hint}</code>],
+          ['Engines', key.engines.map((engine) => ENGINE_WORDS[engine].label).join(', ')],
           ['Environment', capitalized(key.environment ?? 'live')],
           [
             'Scopes',
@@ -178,7 +189,9 @@ function About({ found: key, replacement }: KeyView) {
             </ul>,
           ],
           ['Created', time(key.created_at)],
+          ['Created by', creatorOf(key, names)],
           ['Last used', time(key.last_used_at)],
+          [stateOf(key, now) === 'expired' ? 'Expired' : 'Expires', time(key.expires_at)],
           ...(key.revoked_at === null ? [] : [['Revoked', time(key.revoked_at)] as const]),
           ...(replacement
             ? [
@@ -196,15 +209,20 @@ function About({ found: key, replacement }: KeyView) {
   )
 }
 
-const Rotation = () => (
+const Rotation = (key: ApiKey) => (
   <Confirm
     id="rotate"
     verb="Rotate key"
     question="Rotate this key?"
-    consequence="The new key has the same scopes and is shown once. Update your apps before the old key expires."
+    consequence={`The new key has the same name, engines and scopes, and is shown once. ${expiryOfNew(key)}Update your apps before the old key expires.`}
     action={usePage().actionHref('rotate')}
     isPrimary
   >
     <GracePeriod label="Old key expires" />
   </Confirm>
 )
+
+function expiryOfNew({ lifetime_ms: lifetime, expires_at: end }: ApiKey): string {
+  if (lifetime !== null) return `It expires in ${counted(Math.round(lifetime / DAY_MS), 'day')}. `
+  return end === null ? '' : `It expires ${useTimes().minute(Date.parse(end))}, like the old one. `
+}

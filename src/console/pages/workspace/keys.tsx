@@ -5,36 +5,60 @@ import { PageHead } from '../../../../views/ui/section.tsx'
 import { StatusBadge, type Tone } from '../../../../views/ui/status.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { FilterChips } from '../../../../views/ui/tabs.tsx'
+import { Text } from '../../../../views/ui/text.tsx'
 import { Countdown, Time } from '../../../../views/ui/time.tsx'
 import { createCursor } from '../../../platform/cursor.ts'
 import { ENGINE_SCOPES, ENGINES, type Engine } from '../../../platform/engines.ts'
-import type { ApiKey } from '../../../platform/keys.ts'
+import { type ApiKey, type KeyState, stateOf } from '../../../platform/keys/index.ts'
 import { ENGINE_WORDS } from '../../engine-words.ts'
-import { page, usePage } from '../../page.tsx'
-
-export type KeyState = 'active' | 'ending' | 'ended'
-
-export const stateOf = (
-  { revoked_at: revokedAt, expires_at: expiresAt }: ApiKey,
-  now: number,
-): KeyState => {
-  if (revokedAt !== null || (expiresAt !== null && Date.parse(expiresAt) <= now)) return 'ended'
-  return expiresAt === null ? 'active' : 'ending'
-}
+import { type PageContext, page, usePage } from '../../page.tsx'
 
 export const STATE_BADGES: Record<KeyState, { tone: Tone; word: string }> = {
   active: { tone: 'good', word: 'active' },
-  ending: { tone: 'warn', word: 'expiring' },
-  ended: { tone: 'quiet', word: 'inactive' },
+  expiring: { tone: 'warn', word: 'expires soon' },
+  rotated: { tone: 'warn', word: 'rotated' },
+  expired: { tone: 'quiet', word: 'expired' },
+  revoked: { tone: 'quiet', word: 'revoked' },
+}
+
+const IN_USE: ReadonlySet<KeyState> = new Set(['active', 'expiring', 'rotated'])
+
+/** The name of a key, or the part of its secret that is shown if it has no name. */
+export const labelOf = ({ name, hint }: Pick<ApiKey, 'name' | 'hint'>): string => name ?? hint
+
+/** Whether the expiry of a key can still change. */
+export function canExpire(key: ApiKey, now: number): boolean {
+  const state = stateOf(key, now)
+  return state === 'active' || state === 'expiring'
 }
 
 /** The scopes of a key, in a word or two. */
-function scopesLabel({ engine, scopes }: ApiKey): string {
-  const known: readonly string[] = ENGINE_SCOPES[engine]
+function scopesLabel({ engines, scopes }: ApiKey): string {
+  const known = engines.flatMap((engine): readonly string[] => ENGINE_SCOPES[engine])
   const held = known.filter((scope) => scopes.includes(scope))
-  if (held.length === known.length) return 'All'
-  return held.length === 1 ? (held[0] ?? '') : `${held.length} of ${known.length}`
+  if (held.length === known.length) return 'All scopes'
+  return held.length === 1 ? (held[0] ?? '') : `${held.length} of ${known.length} scopes`
 }
+
+const CREATORS: Record<NonNullable<ApiKey['created_by']>['kind'], string> = {
+  cli: 'Command line',
+  import: 'Import',
+  key: 'API key',
+  operator: 'Former member',
+  person: 'User',
+  system: 'Gatehouse',
+}
+
+/** Who created a key. `names` are those of the members of the tenant, by ID. */
+export function creatorOf({ created_by: by }: ApiKey, names: ReadonlyMap<string, string>) {
+  const name = by?.id ? names.get(by.id) : undefined
+  if (name !== undefined) return <Text text={name} limit={40} />
+  return by === null ? '–' : CREATORS[by.kind]
+}
+
+/** Names of the members of a tenant, by ID. */
+export const memberNames = ({ operators, tenantId }: PageContext): ReadonlyMap<string, string> =>
+  new Map(operators.memberships.list(tenantId).map(({ id, email }) => [id, email]))
 
 export const engineIn = (name: string | undefined): Engine | undefined =>
   ENGINES.find((one) => one === name)
@@ -50,6 +74,7 @@ interface KeyList {
   newest: readonly ApiKey[]
   hasMore: boolean
   engine: Engine | undefined
+  names: ReadonlyMap<string, string>
   pages: Pages
 }
 
@@ -62,14 +87,15 @@ export const keyList = page({
   right: 'keys',
   title: 'API keys',
 
-  load({ keys, tenantId, query, position, href }): KeyList {
+  load(context): KeyList {
+    const { keys, tenantId, query, position, href } = context
     const engine = engineIn(query.engine)
     const before = cursor.positionOf(position.cursor)
     const newest = keys.newest(tenantId, MAX_SCANNED)
     const scanned = before
       ? keys.newest(tenantId, MAX_SCANNED, { createdAt: before[0], id: before[1] })
       : newest
-    const shown = engine ? scanned.filter((key) => key.engine === engine) : scanned
+    const shown = engine ? scanned.filter((key) => key.engines.includes(engine)) : scanned
     const rows = shown.slice(0, ROWS)
     const last = shown.length > ROWS ? rows.at(-1) : scanned[MAX_SCANNED - 1]
     return {
@@ -77,6 +103,7 @@ export const keyList = page({
       newest,
       hasMore: newest.length === MAX_SCANNED,
       engine,
+      names: memberNames(context),
       pages: pagerLinks(
         position,
         last && cursor.encode([Date.parse(last.created_at), last.id]),
@@ -98,7 +125,7 @@ export const keyList = page({
         {!isNone && <Filters {...list} />}
         <DataTable
           caption="API keys, newest first"
-          columns={COLUMNS}
+          columns={columns(list.names)}
           rows={list.rows}
           hrefOf={({ id }) => href(`/keys/${id}`)}
           idOf={({ id }) => id}
@@ -122,7 +149,7 @@ function Filters({ newest, hasMore, engine }: KeyList) {
         ...ENGINES.map((of) => ({
           label: ENGINE_WORDS[of].label,
           href: href('/keys', { engine: of }),
-          count: countOf(newest.filter((key) => key.engine === of)),
+          count: countOf(newest.filter((key) => key.engines.includes(of))),
           isCurrent: of === engine,
         })),
       ]}
@@ -142,7 +169,7 @@ const NoKeys = (list: KeyList) => (
     sentence={
       list.engine ? `No API keys for ${ENGINE_WORDS[list.engine].label} yet` : 'No API keys yet'
     }
-    next="Your apps authenticate with API keys. Each key works with one engine."
+    next="Your apps authenticate with API keys. A key works with one engine or several."
     action={
       list.pages.olderHref === undefined ? (
         list.newest.length === 0 && <NewKeyButton {...list} />
@@ -156,44 +183,79 @@ const NoKeys = (list: KeyList) => (
 function sentenceOn({ newest, hasMore }: KeyList, now: number): string {
   if (newest.length === 0) return 'Your apps authenticate with API keys.'
   const states = newest.map((key) => stateOf(key, now))
-  const ending = states.filter((state) => state === 'ending').length
-  const ended = states.filter((state) => state === 'ended').length
+  const inUse = states.filter((state) => IN_USE.has(state)).length
+  const expiring = states.filter((state) => state === 'expiring').length
+  const ended = states.length - inUse
   return [
     ...(hasMore ? [`Newest ${newest.length}`] : []),
-    `${states.length - ended} active`,
-    ...(ending > 0 ? [`${ending} of them expiring`] : []),
+    `${inUse} active`,
+    ...(expiring > 0 ? [`${expiring} of them ${expiring === 1 ? 'expires' : 'expire'} soon`] : []),
     ...(ended > 0 ? [`${ended} inactive`] : []),
   ].join(', ')
 }
 
-const COLUMNS: Column<ApiKey>[] = [
-  { label: 'Key', isMono: true, isWide: true, cell: ({ hint }) => hint },
-  { label: 'Engine', cell: ({ engine }) => ENGINE_WORDS[engine].label },
+const columns = (names: ReadonlyMap<string, string>): Column<ApiKey>[] => [
+  {
+    label: 'Key',
+    isWide: true,
+    cell: ({ name, hint }) =>
+      name === null ? (
+        <code>{hint}</code>
+      ) : (
+        <>
+          <Text text={name} limit={60} />
+          <span class="hint">
+            <code>{hint}</code>
+          </span>
+        </>
+      ),
+  },
+  {
+    label: 'Engines',
+    cell: (key) => (
+      <>
+        {key.engines.map((engine) => ENGINE_WORDS[engine].name).join(', ')}
+        <span class="hint">{scopesLabel(key)}</span>
+      </>
+    ),
+  },
   {
     label: 'Environment',
     cell: ({ environment }) =>
       environment === 'test' ? <span class="testbadge">Test</span> : 'Live',
   },
-  { label: 'Scopes', cell: scopesLabel },
-  { label: 'Status', narrow: 'corner', cell: (key) => <State keyOf={key} /> },
+  {
+    label: 'Status',
+    narrow: 'corner',
+    cell: (key) => <StatusBadge {...STATE_BADGES[stateOf(key, usePage().now)]} />,
+  },
   {
     label: 'Last used',
     align: 'right',
     cell: ({ last_used_at: at }) => (at === null ? 'Never' : <Time at={Date.parse(at)} />),
   },
-  { label: 'Created', align: 'right', cell: ({ created_at: at }) => <Time at={Date.parse(at)} /> },
+  { label: 'Expires', align: 'right', cell: (key) => <Expiry {...key} /> },
+  {
+    label: 'Created',
+    align: 'right',
+    cell: (key) => (
+      <>
+        <Time at={Date.parse(key.created_at)} />
+        <span class="hint">{creatorOf(key, names)}</span>
+      </>
+    ),
+  },
 ]
 
-function State({ keyOf: key }: { keyOf: ApiKey }) {
+/** When a key ends, as a countdown while that is near. */
+function Expiry(key: ApiKey) {
   const state = stateOf(key, usePage().now)
+  if (key.expires_at === null || state === 'revoked') return <>{'–'}</>
+  const at = Date.parse(key.expires_at)
+  if (state === 'expired' || state === 'active') return <Time at={at} />
   return (
     <>
-      <StatusBadge {...STATE_BADGES[state]} />
-      {state === 'ending' && (
-        <span class="hint">
-          expires in <Countdown until={Date.parse(key.expires_at ?? '')} />
-        </span>
-      )}
+      in <Countdown until={at} />
     </>
   )
 }

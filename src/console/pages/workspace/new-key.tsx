@@ -1,24 +1,23 @@
-import { CurlBlock, type CurlRequest } from '../../../../views/ui/code.tsx'
 import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Checkboxes, Radios } from '../../../../views/ui/form/choices.tsx'
 import { checkedValues, Field } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
-import { SecretPanel } from '../../../../views/ui/secret-panel.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
-import { Time } from '../../../../views/ui/time.tsx'
 import type { Fields } from '../../../http/body.ts'
 import {
   ENGINE_SCOPES,
   ENGINES,
   ENVIRONMENTS,
   type Engine,
-  type EngineScope,
+  hasEnvironments,
 } from '../../../platform/engines.ts'
 import { invalid } from '../../../platform/errors.ts'
-import type { IssuedKey, NewKey } from '../../../platform/keys.ts'
+import type { NewKey } from '../../../platform/keys/index.ts'
 import { ENGINE_WORDS } from '../../engine-words.ts'
-import { trimmedText } from '../../form.ts'
-import { page, shown, usePage } from '../../page.tsx'
+import { checkAll, trimmedText } from '../../form.ts'
+import { type PageContext, page, shown, usePage } from '../../page.tsx'
+import { IssuedKeyPage } from './issued-key.tsx'
+import { ExpiryField, expiryIn, KEY_FIELDS, NameAndNote, nameIn } from './key-fields.tsx'
 import { engineIn } from './keys.tsx'
 
 /** Descriptions of the scopes. */
@@ -41,14 +40,14 @@ const scopesField = (engine: Engine): string => `${engine}_scopes`
 
 const hasChoice = (engine: Engine): boolean => ENGINE_SCOPES[engine].length > 1
 
-/** The form of a new API key. The style sheet hides the fields of other engines. */
+/** The form of a new API key. The style sheet shows the fields of the chosen engines. */
 export const newKey = page({
   path: '/keys/new',
   section: 'keys',
   right: 'keys',
   title: 'New API key',
 
-  load: ({ query }) => ({ engine: engineIn(query.engine) ?? 'clockwork' }),
+  load: ({ query }) => ({ engine: engineIn(query.engine) }),
 
   view: ({ engine }) => (
     <>
@@ -68,13 +67,15 @@ export const newKey = page({
             </>
           }
         >
-          <Radios
-            name="engine"
-            label="Engine"
-            value={engine}
+          <NameAndNote />
+          <Checkboxes
+            name="engines"
+            label="Engines"
+            values={engine ? [engine] : []}
             options={ENGINES.map((value) => ({ value, ...ENGINE_WORDS[value] }))}
+            help="One key can work with several engines. A key of one engine has its name in it."
           />
-          <div class="of-engine gate passepartout relay">
+          <div class={`of-engine ${ENGINES.filter(hasEnvironments).join(' ')}`}>
             <Radios
               name="environment"
               label="Environment"
@@ -84,7 +85,7 @@ export const newKey = page({
                 {
                   value: 'test',
                   label: 'Test',
-                  text: 'Separate from live data. Never reaches real users or endpoints.',
+                  text: 'Separate from live data. Never reaches real users or endpoints. Jobs have no test environment.',
                 },
               ]}
             />
@@ -93,7 +94,7 @@ export const newKey = page({
             <div class={`of-engine ${of}`}>
               <Checkboxes
                 name={scopesField(of)}
-                label="Scopes"
+                label={`Scopes for ${ENGINE_WORDS[of].name.toLowerCase()}`}
                 values={ENGINE_SCOPES[of]}
                 options={ENGINE_SCOPES[of].map((value) => ({
                   value,
@@ -111,6 +112,7 @@ export const newKey = page({
             placeholder="orders.read orders.write"
             help="Scopes of your own services, for access tokens created with this key."
           />
+          <ExpiryField />
         </PageForm>
       </div>
     </>
@@ -119,15 +121,17 @@ export const newKey = page({
   actions: {
     '': {
       right: 'keys',
-      form: ({ fields }) => ({
-        engine: 'engine',
+      form: {
+        ...KEY_FIELDS,
+        engines: 'engines',
         environment: 'environment',
-        scopes:
-          ownScopesIn(fields).length > 0 ? 'own_scopes' : `${trimmedText(fields, 'engine')}_scopes`,
-      }),
+        scopes: 'own_scopes',
+        ...Object.fromEntries(ENGINES.map((engine) => [scopesField(engine), scopesField(engine)])),
+      },
       /** Shows the key in the response to the form, because it is not stored. */
-      async run({ keys, tenantId, actor, fields }) {
-        const issued = await keys.issue(actor, { tenantId, ...wantedIn(fields) })
+      async run(context) {
+        const { keys, tenantId, actor } = context
+        const issued = await keys.issue(actor, { tenantId, ...wantedIn(context) })
         return shown('New API key', <IssuedKeyPage issued={issued} />)
       },
     },
@@ -139,139 +143,35 @@ const ownScopesIn = (body: Fields): string[] =>
     .split(/[\s,]+/)
     .filter(Boolean)
 
-function wantedIn(body: Fields): Omit<NewKey, 'tenantId'> {
-  const engine = ENGINES.find((one) => one === trimmedText(body, 'engine'))
-  if (!engine)
-    throw invalid(`must be one of ${ENGINES.join(', ')}`, { field: 'engine', rule: 'choice' })
+function wantedIn(context: PageContext): Omit<NewKey, 'tenantId'> {
+  const { fields: body } = context
+  const chosen = checkedValues(body, 'engines')
+  const engines = ENGINES.filter((engine) => chosen.includes(engine))
+  checkAll([
+    () => nameIn(context),
+    () => requireChoice('engines', engines),
+    ...engines.map((engine) => () => requireChoice(scopesField(engine), scopesIn(body, engine))),
+    () => expiryIn(context),
+  ])
   const environment = ENVIRONMENTS.find((one) => one === trimmedText(body, 'environment'))
+  return {
+    name: nameIn(context),
+    note: trimmedText(body, 'note'),
+    engines,
+    scopes: [...engines.flatMap((engine) => scopesIn(body, engine)), ...ownScopesIn(body)],
+    expiry: expiryIn(context) ?? undefined,
+    ...(engines.some(hasEnvironments) && environment && { environment }),
+  }
+}
+
+/** The chosen scopes of an engine. One with a single scope has no checkboxes. */
+function scopesIn(body: Fields, engine: Engine): readonly string[] {
   const known: readonly string[] = ENGINE_SCOPES[engine]
-  // An engine with a single scope has no checkboxes.
-  const chosen =
-    known.length === 1
-      ? known
-      : checkedValues(body, scopesField(engine)).filter((scope) => known.includes(scope))
-  const scopes = [...chosen, ...ownScopesIn(body)]
-  if (scopes.length === 0)
-    throw invalid('must name at least one scope', { field: 'scopes', rule: 'required' })
-  return { engine, scopes, ...(engine !== 'clockwork' && environment && { environment }) }
+  if (!hasChoice(engine)) return known
+  return checkedValues(body, scopesField(engine)).filter((scope) => known.includes(scope))
 }
 
-/** Shows a new API key once. */
-export function IssuedKeyPage({
-  issued: key,
-  replaced,
-}: {
-  issued: IssuedKey
-  /** The rotated key, and when it expires. */
-  replaced?: { hint: string; endsAt: number }
-}) {
-  const { href, baseUrl } = usePage()
-  return (
-    <>
-      <PageHead
-        title={replaced ? 'API key rotated' : 'API key created'}
-        state={{
-          tone: 'good',
-          sentence: replaced ? (
-            <>
-              The new key works now. <code>{replaced.hint}</code> expires{' '}
-              <Time at={replaced.endsAt} />.
-            </>
-          ) : (
-            'The key works now.'
-          ),
-        }}
-      />
-      <SecretPanel
-        title={`${ENGINE_WORDS[key.engine].label}, ${key.environment ?? 'live'}`}
-        what="key"
-        secret={key.key}
-        doneHref={href('/keys')}
-        example={requestsOf(key).map(([title, request]) => (
-          <CurlBlock title={title} {...withKey(baseUrl(), key, request)} />
-        ))}
-      />
-    </>
-  )
+function requireChoice(field: string, chosen: readonly string[]) {
+  if (chosen.length === 0)
+    throw invalid('must have at least one choice', { field, rule: 'required' })
 }
-
-interface Example {
-  title: string
-  path: string
-  body?: unknown
-}
-
-/** Example requests by scope. The page shows the first read and the first write that the key allows. */
-const EXAMPLES: Record<Engine, { reads: Examples; writes: Examples }> = {
-  gate: {
-    reads: [
-      ['identities:read', { title: 'List users', path: '/v1/gate/identities' }],
-      ['settings:read', { title: 'Get the policies', path: '/v1/gate/settings/policies' }],
-      ['authorize', { title: 'List decisions', path: '/v1/gate/authorize/decisions' }],
-    ],
-    writes: [
-      [
-        'identities:write',
-        {
-          title: 'Create a user',
-          path: '/v1/gate/identities',
-          body: { schema_id: 'user', traits: { email: 'ada@example.com' } },
-        },
-      ],
-    ],
-  },
-  clockwork: {
-    reads: [['clockwork', { title: 'List jobs', path: '/v1/clockwork/jobs' }]],
-    writes: [
-      [
-        'clockwork',
-        {
-          title: 'Create a job',
-          path: '/v1/clockwork/jobs',
-          body: { name: 'hello', schedule: '* * * * *', url: 'https://example.com/hook' },
-        },
-      ],
-    ],
-  },
-  passepartout: {
-    reads: [],
-    writes: [
-      ['passepartout', { title: 'Start a login', path: '/v1/passepartout/login/start', body: {} }],
-    ],
-  },
-  relay: {
-    reads: [
-      ['relay:read', { title: 'List messages', path: '/v1/relay/messages' }],
-      ['relay:endpoints', { title: 'List endpoints', path: '/v1/relay/endpoints' }],
-    ],
-    writes: [
-      [
-        'relay:send',
-        {
-          title: 'Send a message',
-          path: '/v1/relay/messages',
-          body: { event_type: 'order.paid', payload: { order: 42 } },
-        },
-      ],
-    ],
-  },
-}
-
-type Examples = readonly (readonly [EngineScope, Example])[]
-
-function requestsOf({ engine, scopes }: IssuedKey): [string, Example][] {
-  const { reads, writes } = EXAMPLES[engine]
-  return [reads, writes].flatMap((examples) => {
-    const [, example] = examples.find(([scope]) => scopes.includes(scope)) ?? []
-    return example ? [[example.title, example]] : []
-  })
-}
-
-const withKey = (apiUrl: string, { key }: IssuedKey, { path, body }: Example): CurlRequest => ({
-  url: `${apiUrl}${path}`,
-  headers: {
-    Authorization: `Bearer ${key}`,
-    ...(body !== undefined && { 'Content-Type': 'application/json' }),
-  },
-  body,
-})

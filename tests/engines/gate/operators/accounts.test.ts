@@ -151,7 +151,7 @@ test('The system tenant is in no list, cannot be found, changed or given a key, 
     () => tenants.change(CLI, SYSTEM_TENANT_ID, { plan: 'free' }),
     () => tenants.suspend(CLI, SYSTEM_TENANT_ID, 'billing'),
     () => tenants.resume(CLI, SYSTEM_TENANT_ID),
-    () => keys.issue(CLI, { tenantId: SYSTEM_TENANT_ID, engine: 'gate' }),
+    () => keys.issue(CLI, { tenantId: SYSTEM_TENANT_ID, engines: ['gate'] }),
   ])
     await expect(attempt()).rejects.toThrow(notFound)
   expect([tenants.nameOf(SYSTEM_TENANT_ID), tenants.nameOf(id)]).toEqual(['Gatehouse', 'Other'])

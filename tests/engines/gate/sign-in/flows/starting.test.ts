@@ -117,7 +117,7 @@ test('A key at the address of a flow needs the scope, and does not replace the t
   const sendWith = async (authorization: string) =>
     acme.send(await acme.start('login'), login, { authorization })
   expect(await sendWith(`Bearer ${acme.key}`)).toMatchObject({ status: 200 })
-  expect(await sendWith('Bearer nonsense')).toMatchObject(plain(401, 'invalid or revoked'))
+  expect(await sendWith('Bearer nonsense')).toMatchObject(plain(401, 'invalid API key'))
   expect(await sendWith(await keyOf('relay'))).toMatchObject(plain(403, 'relay key'))
   const lacking = await keyOf('gate', 'live', ['identities:read'])
   expect(await sendWith(lacking)).toMatchObject(plain(403, 'flows'))

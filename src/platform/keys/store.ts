@@ -1,16 +1,28 @@
-import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
-import type { Db } from '../db/open.ts'
-import { rowOf } from '../db/placeholders.ts'
-import { apiKeys, tenants } from './schema.ts'
+import { and, asc, desc, eq, gt, isNotNull, isNull, lte, type SQL, sql } from 'drizzle-orm'
+import type { Db } from '../../db/open.ts'
+import { changesOf, rowOf } from '../../db/placeholders.ts'
+import { apiKeys, tenants } from '../schema.ts'
 
 type TenantRow = typeof tenants.$inferSelect
 
 export type KeyRow = typeof apiKeys.$inferSelect
 
+export type NewKeyRow = Omit<KeyRow, 'lastUsedAt' | 'revokedAt' | 'replacedBy'>
+
+/** The columns of a key that change while it is in use. */
+export type KeyEdit = Pick<KeyRow, 'name' | 'note' | 'expiresAt' | 'lifetimeMs'>
+
 /** The data of a key and its tenant that requests need. */
 export type KeyWithTenant = Pick<
   KeyRow,
-  'id' | 'tenantId' | 'engine' | 'environment' | 'scopes' | 'lastUsedAt' | 'expiresAt' | 'revokedAt'
+  | 'id'
+  | 'tenantId'
+  | 'engines'
+  | 'environment'
+  | 'scopes'
+  | 'lastUsedAt'
+  | 'expiresAt'
+  | 'revokedAt'
 > & {
   tenantStatus: TenantRow['status']
   plan: TenantRow['plan']
@@ -22,7 +34,7 @@ export function createKeyStore({ orm }: Db) {
   const byId = eq(apiKeys.id, sql.placeholder('id'))
   const insert = orm
     .insert(apiKeys)
-    .values(rowOf(apiKeys, 'lastUsedAt', 'expiresAt', 'revokedAt', 'replacedBy'))
+    .values(rowOf(apiKeys, 'lastUsedAt', 'revokedAt', 'replacedBy'))
     .prepare()
   const find = orm.select().from(apiKeys).where(byId).prepare()
   const findByHash = orm
@@ -32,7 +44,7 @@ export function createKeyStore({ orm }: Db) {
       tenantStatus: tenants.status,
       plan: tenants.plan,
       spendCapCents: tenants.spendCapCents,
-      engine: apiKeys.engine,
+      engines: apiKeys.engines,
       environment: apiKeys.environment,
       scopes: apiKeys.scopes,
       lastUsedAt: apiKeys.lastUsedAt,
@@ -93,9 +105,31 @@ export function createKeyStore({ orm }: Db) {
     .where(and(byId, isNull(apiKeys.replacedBy)))
     .prepare()
 
+  const change = orm
+    .update(apiKeys)
+    .set(changesOf('name', 'note', 'expiresAt', 'lifetimeMs'))
+    .where(byId)
+    .returning()
+    .prepare()
+  const expiring = orm
+    .select()
+    .from(apiKeys)
+    .where(
+      and(
+        eq(apiKeys.tenantId, sql.placeholder('tenantId')),
+        isNotNull(apiKeys.expiresAt),
+        gt(apiKeys.expiresAt, sql.placeholder('after')),
+        lte(apiKeys.expiresAt, sql.placeholder('until')),
+        isNull(apiKeys.revokedAt),
+        isNull(apiKeys.replacedBy),
+      ),
+    )
+    .orderBy(asc(apiKeys.expiresAt))
+    .limit(sql.placeholder('limit'))
+    .prepare()
+
   return {
-    insert: (row: Omit<KeyRow, 'lastUsedAt' | 'expiresAt' | 'revokedAt' | 'replacedBy'>) =>
-      insert.run(row),
+    insert: (row: NewKeyRow) => insert.run(row),
     find: (id: string): KeyRow | undefined => find.get({ id }),
     findByHash: (hash: string): KeyWithTenant | undefined => findByHash.get({ hash }),
     ofTenant: (tenantId: string): KeyRow[] => ofTenant.all({ tenantId }),
@@ -108,6 +142,12 @@ export function createKeyStore({ orm }: Db) {
       before ? newestBefore.all({ tenantId, limit, ...before }) : newest.all({ tenantId, limit }),
     hasLive: (tenantId: string): boolean => live.get({ tenantId }) !== undefined,
     all: (): KeyRow[] => all.all(),
+    /** Keys in use that end after `after` and by `until`, the first to end first. */
+    expiring: (
+      tenantId: string,
+      range: { after: number; until: number; limit: number },
+    ): KeyRow[] => expiring.all({ tenantId, ...range }),
+    change: (id: string, edit: KeyEdit): KeyRow => change.get({ id, ...edit }),
     touch: (id: string, at: number) => touch.run({ id, at }),
     revoke: (id: string, at: number): KeyRow => revoke.get({ id, at }),
     supersede: (id: string, replacedBy: string, expiresAt: number) =>

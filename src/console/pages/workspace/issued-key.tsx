@@ -1,0 +1,144 @@
+import { CurlBlock, type CurlRequest } from '../../../../views/ui/code.tsx'
+import { SecretPanel } from '../../../../views/ui/secret-panel.tsx'
+import { PageHead } from '../../../../views/ui/section.tsx'
+import { Time } from '../../../../views/ui/time.tsx'
+import { listed } from '../../../../views/ui/words.ts'
+import type { Engine, EngineScope } from '../../../platform/engines.ts'
+import type { IssuedKey } from '../../../platform/keys/index.ts'
+import { ENGINE_WORDS } from '../../engine-words.ts'
+import { usePage } from '../../page.tsx'
+
+/** Shows a new API key once. */
+export function IssuedKeyPage({
+  issued: key,
+  replaced,
+}: {
+  issued: IssuedKey
+  /** The rotated key, and when it expires. */
+  replaced?: { label: string; endsAt: number }
+}) {
+  const { href, baseUrl } = usePage()
+  return (
+    <>
+      <PageHead
+        title={replaced ? 'API key rotated' : 'API key created'}
+        state={{
+          tone: 'good',
+          sentence: (
+            <>
+              {replaced ? 'The new key works now.' : 'The key works now.'}
+              <EndOf {...key} />
+              {replaced && (
+                <>
+                  {' '}
+                  The old one, {replaced.label}, expires <Time at={replaced.endsAt} />.
+                </>
+              )}
+            </>
+          ),
+        }}
+      />
+      <SecretPanel
+        title={`${listed(key.engines.map((engine) => ENGINE_WORDS[engine].label))}, ${key.environment ?? 'live'}`}
+        what="key"
+        secret={key.key}
+        doneHref={href('/keys')}
+        example={requestsOf(key).map(([title, request]) => (
+          <CurlBlock title={title} {...withKey(baseUrl(), key, request)} />
+        ))}
+      />
+    </>
+  )
+}
+
+const EndOf = ({ expires_at: at }: IssuedKey) =>
+  at === null ? null : (
+    <>
+      {' '}
+      It expires <Time at={Date.parse(at)} />.
+    </>
+  )
+
+interface Example {
+  title: string
+  path: string
+  body?: unknown
+}
+
+/** Example requests by scope. The page shows the first read and the first write that the key allows. */
+const EXAMPLES: Record<Engine, { reads: Examples; writes: Examples }> = {
+  gate: {
+    reads: [
+      ['identities:read', { title: 'List users', path: '/v1/gate/identities' }],
+      ['settings:read', { title: 'Get the policies', path: '/v1/gate/settings/policies' }],
+      ['authorize', { title: 'List decisions', path: '/v1/gate/authorize/decisions' }],
+    ],
+    writes: [
+      [
+        'identities:write',
+        {
+          title: 'Create a user',
+          path: '/v1/gate/identities',
+          body: { schema_id: 'user', traits: { email: 'ada@example.com' } },
+        },
+      ],
+    ],
+  },
+  clockwork: {
+    reads: [['clockwork', { title: 'List jobs', path: '/v1/clockwork/jobs' }]],
+    writes: [
+      [
+        'clockwork',
+        {
+          title: 'Create a job',
+          path: '/v1/clockwork/jobs',
+          body: { name: 'hello', schedule: '* * * * *', url: 'https://example.com/hook' },
+        },
+      ],
+    ],
+  },
+  passepartout: {
+    reads: [],
+    writes: [
+      ['passepartout', { title: 'Start a login', path: '/v1/passepartout/login/start', body: {} }],
+    ],
+  },
+  relay: {
+    reads: [
+      ['relay:read', { title: 'List messages', path: '/v1/relay/messages' }],
+      ['relay:endpoints', { title: 'List endpoints', path: '/v1/relay/endpoints' }],
+    ],
+    writes: [
+      [
+        'relay:send',
+        {
+          title: 'Send a message',
+          path: '/v1/relay/messages',
+          body: { event_type: 'order.paid', payload: { order: 42 } },
+        },
+      ],
+    ],
+  },
+}
+
+type Examples = readonly (readonly [EngineScope, Example])[]
+
+/** A read and a write; the first of them for each engine if the key has several. */
+function requestsOf({ engines, scopes }: IssuedKey): [string, Example][] {
+  return engines.flatMap((engine) => {
+    const { reads, writes } = EXAMPLES[engine]
+    return [reads, writes]
+      .flatMap((examples) => examples.find(([scope]) => scopes.includes(scope))?.[1] ?? [])
+      .slice(0, engines.length === 1 ? 2 : 1)
+      .map((example): [string, Example] => [example.title, example])
+  })
+}
+
+const withKey = (apiUrl: string, { key }: IssuedKey, { path, body }: Example): CurlRequest => ({
+  url: `${apiUrl}${path}`,
+  headers: {
+    Authorization: `Bearer ${key}`,
+    ...(body !== undefined && { 'Content-Type': 'application/json' }),
+  },
+  body,
+})
