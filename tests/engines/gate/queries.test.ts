@@ -38,12 +38,16 @@ test('Every statement of the store is checked', () => {
     expect(PLANS.some(({ statement }) => statement.includes(`"gate_${table}"`))).toBe(true)
 })
 
+/** A list of values, and the names of tables. */
+const SHORT = /^SCAN (json_each|sqlite_schema)/
+
 test('Only pending erasures and limited counts are scanned', () => {
-  expect(stepsWith('SCAN').map(({ step }) => step)).toEqual([
+  const scans = stepsWith('SCAN').filter(({ step }) => !SHORT.test(step))
+  expect(scans.map(({ step }) => step)).toEqual([
     'SCAN some',
     'SCAN gate_erasures USING INDEX gate_erasures_open',
   ])
-  for (const { statement } of stepsWith('SCAN')) expect(statement).toMatch(/limit \?(\) "some")?$/)
+  for (const { statement } of scans) expect(statement).toMatch(/limit \?(\) "some")?$/)
 })
 
 test('Only the few links of an identity and round trips of a flow are sorted', () => {
@@ -55,10 +59,13 @@ test('Only the few links of an identity and round trips of a flow are sorted', (
 })
 
 test('Every lookup and every foreign key has an index', async () => {
-  const others = PLANS.flatMap(({ plan }) => plan).filter(
-    (step) =>
-      step.startsWith('SEARCH') && !/USING (COVERING )?INDEX|USING INTEGER PRIMARY/.test(step),
-  )
+  // The largest row number is where the table ends.
+  const others = PLANS.filter(({ statement }) => !/select max\("seq"\)/.test(statement))
+    .flatMap(({ plan }) => plan)
+    .filter(
+      (step) =>
+        step.startsWith('SEARCH') && !/USING (COVERING )?INDEX|USING INTEGER PRIMARY/.test(step),
+    )
   expect(others).toEqual([])
   const references = await foreignKeysOf('gate_')
   expect(references.length).toBeGreaterThan(10)
@@ -86,6 +93,9 @@ const IDENTITIES = '"gate_identities"'
 const DECISIONS = '"gate_decisions"'
 
 test.each([
+  ['"created_at" = ? and | "seq" < ?', '_by_creation (tenant_id=? AND created_at=? AND seq<?'],
+  ['"last_sign_in_at" < ? | order', '_by_sign_in (tenant_id=? AND last_sign_in_at>?'],
+  ['"state" = ? and ("gate_identities"."created_at" = ?', '_state_and_creation (tenant_id=? AND'],
   [`${IDENTITIES}."email" = ?`, 'gate_identities_by_email (tenant_id=? AND email=?)'],
   [`${IDENTITIES}."tenant_id" = ? and ${IDENTITIES}."seq" < ?`, '_tenant (tenant_id=? AND seq<?)'],
   [`${IDENTITIES}."state" = ? and`, '_by_state (tenant_id=? AND state=? AND seq<?)'],

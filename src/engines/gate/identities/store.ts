@@ -1,5 +1,5 @@
 import { and, asc, count, desc, eq, type SQL, sql } from 'drizzle-orm'
-import { keyset, startOf } from '../../../db/keyset.ts'
+import { keyset, type Range } from '../../../db/keyset.ts'
 import type { Db } from '../../../db/open.ts'
 import { rowOf } from '../../../db/placeholders.ts'
 import { END, type Scan } from '../../../platform/scan.ts'
@@ -18,14 +18,13 @@ const columnOf = {
   signed_in: identities.lastSignInAt,
 }
 
-interface Sorted {
+const nameOf = (of: { by: Sort; isDescending: boolean; hasState: boolean }): string =>
+  `${of.by} ${of.isDescending} ${of.hasState}`
+
+interface Sorted extends Range {
   by: Sort
   isDescending: boolean
   state?: State | undefined
-  after?: { value: string | number; seq: number } | undefined
-  since?: number | undefined
-  until?: number | undefined
-  limit: number
 }
 
 /** Sorts after every character that an address can contain. */
@@ -126,25 +125,22 @@ export function createIdentityStore({ orm }: Db) {
   const beginningInState = byAddress(and(ofTenant, isInState, begins))
   const sorted = SORTS.flatMap((by) =>
     [true, false].flatMap((isDescending) => {
-      const { where, orderBy } = keyset(columnOf[by], identities.seq, isDescending)
-      const isInTime = and(
-        sql`${identities.createdAt} >= ${$('since')}`,
-        sql`${identities.createdAt} < ${$('until')}`,
-      )
+      const order = { value: columnOf[by], seq: identities.seq, isDescending }
       return [undefined, isInState].map((state) => ({
-        by,
-        isDescending,
-        hasState: state !== undefined,
-        statement: orm
-          .select()
-          .from(identities)
-          .where(and(ofTenant, state, where, by === 'created' ? isInTime : undefined))
-          .orderBy(...orderBy)
-          .limit($('limit'))
-          .prepare(),
+        name: nameOf({ by, isDescending, hasState: state !== undefined }),
+        read: keyset<IdentityRow>(order, (where, orderBy) =>
+          orm
+            .select()
+            .from(identities)
+            .where(and(ofTenant, state, where))
+            .orderBy(...orderBy)
+            .limit($('limit'))
+            .prepare(),
+        ),
       }))
     }),
   )
+  const sortedBy = new Map(sorted.map(({ name, read }) => [name, read]))
   const some = orm
     .select({ id: identities.seq })
     .from(identities)
@@ -175,20 +171,10 @@ export function createIdentityStore({ orm }: Db) {
     /** Newest first. */
     among: (tenantId: string, seqs: readonly number[]): IdentityRow[] =>
       seqs.length === 0 ? [] : among.all({ tenantId, seqs: JSON.stringify(seqs) }),
-    /** In an order, from a position; with a range of creation times only in that order. */
-    sorted: (
-      tenantId: string,
-      { by, isDescending, state, after, ...of }: Sorted,
-    ): IdentityRow[] => {
-      const found = sorted.find(
-        (one) =>
-          one.by === by &&
-          one.isDescending === isDescending &&
-          one.hasState === (state !== undefined),
-      )
-      const { since = 0, until = END } = of
-      const position = after ?? startOf(by === 'email', isDescending)
-      return found?.statement.all({ ...of, ...position, since, until, tenantId, state }) ?? []
+    /** In an order, from a position; a range limits creation or last sign-in, whichever sorts. */
+    sorted: (tenantId: string, { by, isDescending, state, ...range }: Sorted): IdentityRow[] => {
+      const name = nameOf({ by, isDescending, hasState: state !== undefined })
+      return sortedBy.get(name)?.({ tenantId, state }, range) ?? []
     },
     /** Counts within the index, up to `most`. */
     count: (tenantId: string, state: State, most: number): number =>

@@ -27,7 +27,7 @@ interface UserQuery {
   state?: State | undefined
   by: (typeof SORTS)[number]
   isDescending: boolean
-  /** Limit the creation time; only for the order by it. */
+  /** Limit the time that sorts. */
   since?: number | undefined
   until?: number | undefined
   cursor?: string | undefined
