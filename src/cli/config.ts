@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describeConfig, formatErrors, formatRows, renderExample } from '../config/index.ts'
 import { type Command, EXIT, UsageError } from './command.ts'
+import { withConsoleSettings } from './console-settings.ts'
+import { sentenceOf } from './sentences.ts'
 
 export const configCheck: Command = {
   name: 'config check',
@@ -26,14 +28,18 @@ export const configCheck: Command = {
 export const configShow: Command = {
   name: 'config show',
   summary: 'Show every setting, its value and where it comes from. Secrets are hidden.',
-  runBare: ({ loaded }) => {
+  runBare: async ({ io, loaded }) => {
     if (!loaded.ok)
       return {
         json: { errors: loaded.errors },
         text: formatErrors(loaded.errors).trimEnd(),
         exit: EXIT.config,
       }
-    const rows = describeConfig(loaded.config, loaded.origin)
+    const { config, origin } = await withConsoleSettings(loaded).catch((error) => {
+      io.err(`Without the settings made in the console: ${sentenceOf(error)}\n`)
+      return loaded
+    })
+    const rows = describeConfig(config, origin)
     return { json: { settings: rows }, text: formatRows(rows).trimEnd() }
   },
 }

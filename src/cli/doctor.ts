@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { databaseExists } from '../db/open.ts'
 import { type Command, type Configured, EXIT } from './command.ts'
+import { withConsoleSettings } from './console-settings.ts'
 import { type Asked, addressOf, ask, judgeAsked } from './doctor/base-url.ts'
 import { synchronisation } from './doctor/clock.ts'
 import { configuration, environment, exposure, providers } from './doctor/configuration.ts'
@@ -31,7 +32,8 @@ export const doctor: Command = {
 }
 
 /** Runs all checks, network and disk concurrently. Changes nothing except a temporary test file. */
-async function examine({ config, loaded, io }: Configured): Promise<Group[]> {
+async function examine({ config: given, loaded, io }: Configured): Promise<Group[]> {
+  const config = await inEffect(given)
   const address = addressOf(config)
   const asked = address === undefined ? undefined : ask(address)
   const mail = examined('mail server', () => mailServer(config))
@@ -65,6 +67,15 @@ async function examine({ config, loaded, io }: Configured): Promise<Group[]> {
       findings: [...judged(await asked, config, inside), ...(await mail), ...(inside.mails ?? [])],
     },
   ]
+}
+
+/** With the settings made in the console. If they can't be read, other checks report why. */
+async function inEffect(config: Configured['config']): Promise<Configured['config']> {
+  try {
+    return (await withConsoleSettings({ config, origin: new Map() })).config
+  } catch {
+    return config
+  }
 }
 
 async function dataDirectory(

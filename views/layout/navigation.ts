@@ -32,6 +32,7 @@ export const PAGES = {
   operators: page('Operators', '/operators', 'team'),
   health: page('Health', '/health', 'health'),
   mail: page('Email outbox', '/mail', 'mail'),
+  mailServer: page('Mail server', '/mail-server', 'messages'),
   configuration: page('Configuration', '/configuration', 'configuration'),
 } as const satisfies Record<string, PageEntry>
 
@@ -54,7 +55,10 @@ const OF_TENANT: readonly NavigationGroup[] = [
 
 const OF_INSTALLATION: readonly NavigationGroup[] = [
   { pages: ['overview'] },
-  { title: 'Installation', pages: ['tenants', 'operators', 'health', 'mail', 'configuration'] },
+  {
+    title: 'Installation',
+    pages: ['tenants', 'operators', 'health', 'mailServer', 'mail', 'configuration'],
+  },
 ]
 
 /** Pages of a tenant or of the installation, except those that the operator can't open. */

@@ -5,9 +5,8 @@ import { messageOf } from '../../db/errors.ts'
 import { localUrl } from '../../http/urls.ts'
 import { createBoundedFetch } from '../../platform/bounded-fetch.ts'
 import { systemClock } from '../../platform/clock.ts'
-import { CallFailure } from '../../platform/transport/failure.ts'
+import { CallFailure, isAboutCertificate } from '../../platform/transport/failure.ts'
 import { type Finding, ok, warning } from './finding.ts'
-import { isAboutCertificate } from './words.ts'
 
 const MAX_MS = 5000
 const MAX_SKEW_MS = 30_000

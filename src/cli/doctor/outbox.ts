@@ -13,8 +13,13 @@ export function outbox(store: Store, hasServer: boolean, now: number): Finding[]
   const kept = store.keptMails(now)
   if (kept === 0) return []
   const message = `${counted(kept, 'email')} held, not sent`
-  if (hasServer) return [warning(check, `${message}: restart the server to load smtp_url`)]
+  if (hasServer) return [warning(check, `${message}: start the server to send them`)]
   return kept < MANY
     ? [ok(check, message)]
-    : [warning(check, `${message}: set [mail] smtp_url and from, then restart`)]
+    : [
+        warning(
+          check,
+          `${message}: set up a mail server in the console, or set [mail] smtp_url and from`,
+        ),
+      ]
 }

@@ -12,7 +12,3 @@ export const MB = 1024 * 1024
 
 export const megabytes = (bytes: number): string =>
   `${bytes < 10 * MB ? Math.round((bytes / MB) * 10) / 10 : Math.floor(bytes / MB)} MB`
-
-/** Whether the code or the message of an error says that a certificate is not trusted. */
-export const isAboutCertificate = (error: string): boolean =>
-  /CERT|ISSUER|SIGNATURE|ALTNAME/.test(error)

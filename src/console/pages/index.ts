@@ -9,6 +9,7 @@ import { startPage } from './home/start.tsx'
 import { configurationPage } from './installation/configuration.tsx'
 import { emailPage } from './installation/email.tsx'
 import { healthPage } from './installation/health.tsx'
+import { mailServerPage } from './installation/mail-server.tsx'
 import { operatorPage } from './installation/operator.tsx'
 import { operatorList } from './installation/operators.tsx'
 import { outboxPage } from './installation/outbox.tsx'
@@ -116,6 +117,7 @@ export const PAGES: readonly Page[] = [
   healthPage,
   outboxPage,
   emailPage,
+  mailServerPage,
   configurationPage,
   welcomePage,
   firstKeyPage,

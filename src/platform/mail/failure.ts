@@ -18,12 +18,16 @@ export function isFinal({ code, command, permanent, responseCode }: NodemailerEr
   return permanent === true && ABOUT_THE_MAIL.has(command ?? '')
 }
 
+/** The message of an error on one line, without what is to be hidden. */
+export const reasonOf = (error: unknown, hidden: readonly string[]): string =>
+  withoutParts(messageOf(error), hidden)
+
 /** Servers can quote what they were sent, so `hidden` parts are removed in upper and lower case. */
-export function reasonOf(error: unknown, hidden: readonly string[]): string {
+export function withoutParts(text: string, hidden: readonly string[]): string {
   const shown = hidden
     .filter((part) => part !== '')
     .toSorted((a, b) => b.length - a.length)
-    .reduce((text, part) => text.replaceAll(anyCaseOf(part), '[hidden]'), messageOf(error))
+    .reduce((text, part) => text.replaceAll(anyCaseOf(part), '[hidden]'), text)
   return [...shown.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()].slice(0, MAX_LENGTH).join('')
 }
 

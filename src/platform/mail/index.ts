@@ -19,6 +19,7 @@ import { createSend, type Send } from './send.ts'
 import { mailServerOf, senderOf } from './server.ts'
 import { createSettling } from './settling.ts'
 import { createStore } from './store/index.ts'
+import { sendTestMail } from './test-mail.ts'
 import { createThrottle } from './throttle.ts'
 
 export type { Body } from './body.ts'
@@ -26,6 +27,7 @@ export type { OpenMail, Whose } from './outbox.ts'
 export type { NewMail } from './post.ts'
 export type { MailSummary } from './store/outbox-queries.ts'
 export { type Content, renderMail } from './template.ts'
+export type { TestMail } from './test-mail.ts'
 export type { Allowance } from './throttle.ts'
 
 export type Mail = ReturnType<typeof createMail>
@@ -71,6 +73,16 @@ export function createMail(parts: {
     get hasServer() {
       return hasServer()
     },
+    /** Sends a test message through the mail server in effect; undefined without one. */
+    sendTest: (recipient: string, installationName: string) =>
+      sendTestMail({
+        clock,
+        settings: settings(),
+        brandName: config.brand.name,
+        installationName,
+        recipient,
+        ca: parts.ca,
+      }),
     start: loop.start,
     stop: loop.stop,
     idle: loop.idle,

@@ -45,10 +45,11 @@ export function createOutbox(parts: {
     return { mails, next: behind === undefined ? undefined : behind + 1 }
   }
 
-  /** The mails that are due and those that wait for a retry, each counted up to 10,000. */
-  const open = (): { ready: number; waiting: number } => ({
+  /** The mails that are due, that wait for a retry or for a mail server, each counted up to 10,000. */
+  const open = (): { ready: number; waiting: number; kept: number } => ({
     ready: queue.readyCount(),
     waiting: queue.waitingCount(),
+    kept: queue.keptCount(),
   })
 
   function read(whose: Whose, id: string): OpenMail | undefined {

@@ -21,7 +21,7 @@ export function mailServerOf(smtpUrl: string): MailServer {
   const host = decodeURIComponent(hostname).replace(/^\[(.*)\]$/, '$1')
   const server = {
     host,
-    port: Number(port) || (secure ? SUBMISSIONS : SUBMISSION),
+    port: Number(port) || usualPort(secure),
     secure,
     requireTLS: !secure && username !== '' && !isThisMachine(host),
   }
@@ -31,6 +31,15 @@ export function mailServerOf(smtpUrl: string): MailServer {
     auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) },
   }
 }
+
+/** The URL of a mail server, the reverse of `mailServerOf`. */
+export function smtpUrlOf({ host, port, secure, auth }: Omit<MailServer, 'requireTLS'>): string {
+  const login = auth ? `${encodeURIComponent(auth.user)}:${encodeURIComponent(auth.pass)}@` : ''
+  return `${secure ? 'smtps' : 'smtp'}://${login}${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** The port that servers usually have, with TLS from the start or not. */
+export const usualPort = (secure: boolean): number => (secure ? SUBMISSIONS : SUBMISSION)
 
 /** The time limits and trusted certificates of a connection. */
 export interface TransportLimits {

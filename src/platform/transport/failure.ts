@@ -136,3 +136,7 @@ export function errorCode(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message
 }
+
+/** Whether the code or the message of an error says that a certificate is not trusted. */
+export const isAboutCertificate = (error: string): boolean =>
+  /CERT|ISSUER|SIGNATURE|ALTNAME/.test(error)

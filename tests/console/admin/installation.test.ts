@@ -16,6 +16,7 @@ import {
   createBackupStore,
   createBackups,
 } from '../../../src/platform/backup/index.ts'
+import { createInstallationSettings } from '../../../src/platform/installation-settings/index.ts'
 import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
 import { COMMIT, VERSION } from '../../../src/platform/version.ts'
 import { testConfig } from '../../support/config.ts'
@@ -62,7 +63,8 @@ test('The configuration has every setting with its source, and no secrets', asyn
   })
   if (!loaded.ok) throw new Error('the configuration is wrong')
   const { config, origin: origins } = loaded
-  const { open } = pageWith(configurationPage, { config, origins })
+  const installationSettings = createInstallationSettings({ ...app.platform, config })
+  const { open } = pageWith(configurationPage, { config, origins, installationSettings })
   const page = await open(CONFIGURATION)
   page.says('settings are customized.').omits('<script>alert(1)', 'topsecret')
   for (const pattern of [

@@ -20,8 +20,11 @@ export const configurationPage = page({
   right: 'admin',
   title: 'Configuration',
 
-  load: ({ config, origins, query }) => ({
-    rows: describeConfig(config, origins ?? new Map()),
+  load: ({ installationSettings, origins, query }) => ({
+    rows: describeConfig(
+      installationSettings.current(),
+      installationSettings.originsWith(origins ?? new Map()),
+    ),
     /** Whether the sources of settings are known. */
     hasOrigins: origins !== undefined,
     q: query.q ?? '',

@@ -4,6 +4,8 @@ import { createQueueTable } from '../../due/queue-table.ts'
 import { mails } from '../../schema.ts'
 import type { LeasedMail } from './rows.ts'
 
+const MAX_COUNTED = 10_000
+
 /** SQL for the due loop. It covers all tenants and the installation, whose tenant is null. */
 export function createQueueStore(db: Db) {
   const { orm } = db
@@ -48,6 +50,10 @@ export function createQueueStore(db: Db) {
     })
     .where(and(eq(mails.seq, $('seq')), sql`${mails.state} = 'ready'`))
     .prepare()
+  const kept = orm
+    .select({ count: sql<number>`count(*)` })
+    .from(sql`(select 1 from mails where state = 'kept' limit ${sql.raw(`${MAX_COUNTED}`)})`)
+    .prepare()
   const one = (state: 'kept' | 'ready' | 'waiting') =>
     orm
       .select({ seq: mails.seq })
@@ -60,6 +66,7 @@ export function createQueueStore(db: Db) {
   return {
     ...queue,
     has: (state: 'kept' | 'ready' | 'waiting'): boolean => any[state].get() !== undefined,
+    keptCount: (): number => kept.get({})?.count ?? 0,
     lease: queue.lease as (...parts: Parameters<typeof queue.lease>) => LeasedMail | undefined,
     lost: queue.lost as (...parts: Parameters<typeof queue.lost>) => LeasedMail[],
     /** Finishes a mail and erases its body; false if the lease was lost. */
