@@ -13,6 +13,7 @@ import m0010 from './0010_installation_settings.sql' with { type: 'text' }
 import m0011 from './0011_tenant_time_zone.sql' with { type: 'text' }
 import m0012 from './0012_user_search.sql' with { type: 'text' }
 import m0013 from './0013_key_details.sql' with { type: 'text' }
+import m0014 from './0014_session_and_password_rules.sql' with { type: 'text' }
 
 export const migrations = [
   { id: '0000_foundation', sql: m0000 },
@@ -29,4 +30,5 @@ export const migrations = [
   { id: '0011_tenant_time_zone', sql: m0011 },
   { id: '0012_user_search', sql: m0012 },
   { id: '0013_key_details', sql: m0013 },
+  { id: '0014_session_and_password_rules', sql: m0014 },
 ]

@@ -165,7 +165,9 @@ export function pagesOf(app: Pick<TestApp, 'raw' | 'operators'>, cookie?: string
   const open = async (path: string) => pageOf(await app.raw(addressOf(path), { headers }))
   const send = async (path: string, fields: Fields = {}) => {
     const body = new URLSearchParams(fields)
-    return pageOf(await app.raw(addressOf(path), { method: 'POST', headers, body }))
+    // A browser keeps the part after the # to itself.
+    const [address = ''] = addressOf(path).split('#')
+    return pageOf(await app.raw(address, { method: 'POST', headers, body }))
   }
   const sees = async (path: string, ...words: string[]) => (await open(path)).says(...words)
   const follow = async (page: Page) => (page.location === null ? page : open(page.location))

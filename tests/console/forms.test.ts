@@ -110,6 +110,12 @@ const FORMS: [path: string, typed: Record<string, string>, wrong: Record<string,
     { email: ['no address', '', `${LONG}@example.com`], role: ['king', ''] },
   ],
   [
+    '/settings/security/sessions',
+    {},
+    { lifetime: ['soon', '1s', '4000d', '<b>'], idle: ['1m', '-5m'] },
+  ],
+  ['/settings/security/passwords', {}, { min_length: ['7', '129', 'ten', '1e2'] }],
+  [
     '/settings',
     { name: 'Acme', time_zone: 'UTC' },
     { name: [' ', '<script>\u202e', LONG], time_zone: ['', 'Mars/Olympus', '+01:00', '<b>'] },

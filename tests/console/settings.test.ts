@@ -47,3 +47,22 @@ test('A typed time is in the zone of the tenant', async () => {
       .rows
   expect([await rowsSince(at), await rowsSince(at + 1000)]).toEqual([[`${entry?.seq}`], []])
 })
+
+test('Owners set rules for sessions and passwords, and everyone reads them', async () => {
+  const { id, owner, as, gate } = await app.newTenant()
+  const page = '/settings/security'
+  await owner.sees(page, 'placeholder="1d"', 'Common passwords')
+  const saved = await owner.press(page, 'Save session rules', { lifetime: '8 h', idle: '30m' })
+  saved.says('Session rules saved.', 'value="8h"', 'value="30m"')
+  await owner.press(page, 'Save password rules', { min_length: '12' })
+  expect((await gate.get('/v1/gate/settings/sessions')).body).toMatchObject({
+    lifetime_seconds: 28_800,
+    idle_timeout_seconds: 1800,
+  })
+  expect((await gate.get('/v1/gate/settings/passwords')).body.min_length).toBe(12)
+  const viewer = await as('viewer')
+  ;(await viewer.sees(page, '8h', '30m', '12 characters')).omits('Save password rules')
+  expect(owner.audited('session_rules.changed')).toEqual([`tenant:${id}`])
+  await owner.press(page, 'Save session rules', { lifetime: '', idle: '' })
+  expect((await gate.get('/v1/gate/settings/sessions')).body.lifetime_seconds).toBeNull()
+})

@@ -53,6 +53,7 @@ import { keyPage } from './workspace/key.tsx'
 import { keyList } from './workspace/keys.tsx'
 import { newKey } from './workspace/new-key.tsx'
 import { settingsPage } from './workspace/settings.tsx'
+import { settingsSecurityPage } from './workspace/settings-security.tsx'
 import { teamPage } from './workspace/team.tsx'
 import { inviteMember } from './workspace/team-invite.tsx'
 import { memberPage } from './workspace/team-member.tsx'
@@ -109,6 +110,7 @@ export const PAGES: readonly Page[] = [
   usagePage,
   auditLog,
   settingsPage,
+  settingsSecurityPage,
   tenantList,
   newTenant,
   tenantPage,

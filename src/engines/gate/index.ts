@@ -27,6 +27,7 @@ import { gateRetention } from './retention.ts'
 import { createRoutes } from './routes.ts'
 import { createSessions } from './sessions/index.ts'
 import { createSettings } from './settings/index.ts'
+import { createRules } from './settings/rules.ts'
 import { createSignInMethods } from './settings/sign-in-methods.ts'
 import { createSelfService, type Web } from './sign-in/index.ts'
 import { createTenantMails } from './sign-in/mail-templates/tenant-mails.ts'
@@ -70,6 +71,11 @@ export function createGate(
   const newCredential = createNewCredential({ hashing })
   const settings = createSettings({ db, store, audit, mail })
   const tenantMails = createTenantMails({ ...platform, store })
+  const rules = createRules({
+    clock,
+    settings,
+    installation: { sessionLifetimeMs, minLength: password.minLength },
+  })
   const credentials = createCredentials({ store, clock })
   const secondFactors = createSecondFactors({ ...platform, store, settings, credentials })
   const identities = createIdentities({
@@ -89,7 +95,7 @@ export function createGate(
     people,
     schemaUrl,
     owesSecondFactor: secondFactors.isOwedBy,
-    lifetimeMs: sessionLifetimeMs,
+    rules,
   })
   const setPassword = createPasswordChange({ store, clock, credentials, sessions, events })
   const selfService = createSelfService(platform, config, {
@@ -100,6 +106,7 @@ export function createGate(
     sessions,
     settings,
     tenantMails,
+    rules,
     hashing,
     credentials,
     setPassword,
@@ -139,6 +146,7 @@ export function createGate(
     authorization,
     signInMethods,
     policies,
+    rules,
     webhooks,
     access,
   })
@@ -178,6 +186,7 @@ export function createGate(
     signInMethods,
     policies,
     tenantMails,
+    rules,
     webhooks,
     callbackUrl: selfService.callbackUrl,
   }

@@ -1,8 +1,10 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { eq } from 'drizzle-orm'
 import { PROVIDERS } from '../../config/index.ts'
+import { SECOND_MS } from '../../platform/durations.ts'
 import { conflict, invalid } from '../../platform/errors.ts'
 import {
+  between,
   counter,
   json,
   MAX_COUNTED,
@@ -25,7 +27,13 @@ import type { AddressRow } from './identities/addresses-store.ts'
 import { isJsonObject } from './identities/documents/json.ts'
 import type { IdentityRow } from './identities/store.ts'
 import { checkMetadata, checkTraits } from './identities/traits.ts'
-import { MAX_RETURN_URLS } from './limits.ts'
+import {
+  MAX_PASSWORD_MIN_LENGTH,
+  MAX_RETURN_URLS,
+  MAX_SESSION_SECONDS,
+  MIN_PASSWORD_LENGTH,
+  MIN_SESSION_SECONDS,
+} from './limits.ts'
 import {
   gateAddresses,
   gateCredentials,
@@ -54,6 +62,10 @@ const settings: PortableTable<SettingsRow> = {
     policies: asItIs,
     policiesVersion: counter,
     policiesUpdatedAt: asItIs,
+    sessionLifetimeMs: between(MIN_SESSION_SECONDS * SECOND_MS, MAX_SESSION_SECONDS * SECOND_MS),
+    sessionIdleMs: between(MIN_SESSION_SECONDS * SECOND_MS, MAX_SESSION_SECONDS * SECOND_MS),
+    sessionIdleSetAt: asItIs,
+    passwordMinLength: between(MIN_PASSWORD_LENGTH, MAX_PASSWORD_MIN_LENGTH),
   },
   order: ['tenantId'],
   check({ policies }) {

@@ -109,6 +109,8 @@ export const gateSessions = sqliteTable(
     issuedAt: integer('issued_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
     revokedAt: integer('revoked_at'),
+    /** Last use to the minute; null if the tenant has no idle timeout. */
+    lastSeenAt: integer('last_seen_at'),
     ipAddress: text('ip_address'),
     userAgent: text('user_agent'),
   },
@@ -187,6 +189,14 @@ export const gateSettings = sqliteTable('gate_settings', {
   /** Increases with each change of the policies. */
   policiesVersion: integer('policies_version').notNull(),
   policiesUpdatedAt: integer('policies_updated_at'),
+  /** Null for that of the installation. */
+  sessionLifetimeMs: integer('session_lifetime_ms'),
+  /** A session that is not used for this long ends; null for never. */
+  sessionIdleMs: integer('session_idle_ms'),
+  /** When `sessionIdleMs` was set: sessions begun before count as used at this time. */
+  sessionIdleSetAt: integer('session_idle_set_at'),
+  /** Null for that of the installation. */
+  passwordMinLength: integer('password_min_length'),
 })
 
 /** Subjects and introductions of emails that a tenant has changed. */

@@ -56,6 +56,17 @@ const whole: Field = {
       : mismatch('must be a whole number of at least 0'),
 }
 
+/** A whole number from `lowest` to `highest`. */
+export const between = (lowest: number, highest: number): Field => ({
+  write: asWritten,
+  read: (value, row, sealing) => {
+    const number = Number(whole.read(value, row, sealing))
+    return number >= lowest && number <= highest
+      ? number
+      : mismatch(`must be between ${lowest} and ${highest}`)
+  },
+})
+
 /** More than any counter reaches, with room for further counting. */
 export const MAX_COUNTED = 1_000_000_000
 

@@ -75,6 +75,8 @@ test.each<[string, object, string]>([
   ['credential totp', { type: 'password' }, 'credential.config.hashed_password: '],
   ['social_link', { provider: 'myspace' }, 'line 8: social_link.provider: '],
   ['gate_settings', { policies: 'permit all' }, 'line 3: gate_settings.policies: line 1'],
+  ['gate_settings', { password_min_length: 4 }, 'line 3: gate_settings.password_min_length: '],
+  ['gate_settings', { session_idle_ms: 1000 }, 'line 3: gate_settings.session_idle_ms: '],
   ['gate_settings', { return_urls: ['javascript:1'] }, 'line 3: gate_settings.return_urls: '],
 ])('An import with the %s %j is refused', (kind, changes, message) =>
   expectRefused(changed(kind, changes), message),

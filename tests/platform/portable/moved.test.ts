@@ -20,6 +20,11 @@ async function furnish(botApi: ReturnType<typeof startBotApi>) {
   await gate.security({ mfa_enabled: true })
   const policies = 'permit (principal, action, resource is Document);'
   await api.put('/v1/gate/settings/policies', { policies })
+  await api.put('/v1/gate/settings/sessions', {
+    lifetime_seconds: 7200,
+    idle_timeout_seconds: 3600,
+  })
+  await api.put('/v1/gate/settings/passwords', { min_length: 12 })
   const { session_token: token } = await gate.register(ADA)
   const secret = await gate.enrol(token)
   const flow = await gate.settings(token)

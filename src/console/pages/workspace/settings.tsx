@@ -11,6 +11,7 @@ import { checkedName, type Tenant, type TenantStatus } from '../../../platform/t
 import { checkedTimeZone, timeZones } from '../../../platform/time-zone.ts'
 import { checkAll, trimmedText } from '../../form.ts'
 import { good, page, usePage } from '../../page.tsx'
+import { SettingsTabs } from './settings-tabs.tsx'
 
 const STATES: Record<TenantStatus, { tone: Tone; sentence: string }> = {
   active: { tone: 'good', sentence: 'Active' },
@@ -38,6 +39,7 @@ export const settingsPage = page({
     return (
       <>
         <PageHead title="Settings" state={STATES[tenant.status]} />
+        <SettingsTabs current="general" />
         <Section id="about" title="About" isCard>
           <About tenant={tenant} />
         </Section>

@@ -107,7 +107,7 @@ function accounts(links: SocialLinkRow[]) {
 
 export type PresentableSession = Omit<
   SessionRow,
-  'seq' | 'tokenHash' | 'tenantId' | 'identityId' | 'generation' | 'revokedAt'
+  'seq' | 'tokenHash' | 'tenantId' | 'identityId' | 'generation' | 'revokedAt' | 'lastSeenAt'
 >
 
 export const presentSession = (row: PresentableSession): Session => ({

@@ -3,6 +3,7 @@ import type { Audit } from '../../../platform/audit/index.ts'
 import type { Caller } from '../../../platform/caller.ts'
 import { type Clock, isoTime } from '../../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../../platform/crypto.ts'
+import { MINUTE_MS } from '../../../platform/durations.ts'
 import { fail, forbidden, notFound, unauthenticated } from '../../../platform/errors.ts'
 import { newId } from '../../../platform/ids.ts'
 import type { AddressRow } from '../identities/addresses-store.ts'
@@ -16,11 +17,15 @@ import {
 } from '../identities/present.ts'
 import type { IdentityRow } from '../identities/store.ts'
 import { SESSIONS_KEPT } from '../limits.ts'
+import type { Rules } from '../settings/rules.ts'
 import type { Store } from '../store.ts'
 import type { AssuranceLevel, AuthenticationMethod, Session, SessionDetail } from './model.ts'
 import type { SessionWithIdentity } from './store.ts'
 
 const PREFIX = 'gat_st_'
+
+/** Precision of the last use, and less than the shortest idle timeout. */
+const USE_PRECISION_MS = MINUTE_MS
 
 /** Methods that prove control of the mailbox. */
 const BY_MAILBOX: ReadonlySet<AuthenticationMethod['method']> = new Set(['code', 'code_recovery'])
@@ -45,9 +50,11 @@ export function createSessions(parts: {
   schemaUrl: (schemaId: string) => string
   /** Whether the identity requires a second factor. */
   owesSecondFactor: (person: { tenantId: string; id: string }) => boolean
-  lifetimeMs: number
+  rules: Pick<Rules, 'lifetimeMsOf' | 'idleOf'>
 }) {
-  const { db, clock, audit, store, people, schemaUrl, owesSecondFactor, lifetimeMs } = parts
+  const { db, clock, audit, store, people, schemaUrl, owesSecondFactor, rules } = parts
+  /** Sessions whose last use is being stored. */
+  const noting = new Set<string>()
 
   /**
    * Creates a session, inside the commit in which `identity` was read. The token is returned only
@@ -66,7 +73,7 @@ export function createSessions(parts: {
       methods: JSON.stringify(signIn.methods.map((method) => completed(method, now))),
       authenticatedAt: now,
       issuedAt: now,
-      expiresAt: now + lifetimeMs,
+      expiresAt: now + rules.lifetimeMsOf(identity.tenantId),
       ipAddress: signIn.ipAddress,
       userAgent: signIn.userAgent,
     }
@@ -133,7 +140,20 @@ export function createSessions(parts: {
   function ofToken(token = '', tenantId?: string): SessionWithIdentity | undefined {
     const row = isWellFormed(token) ? store.sessions.byToken(sha256(token)) : undefined
     const isTheirs = tenantId === undefined || row?.tenant_id === tenantId
-    return row && isAlive(row) && isTheirs ? row : undefined
+    if (!row || !isAlive(row) || !isTheirs) return undefined
+    noteUse(row)
+    return row
+  }
+
+  /** Stores the last use for an idle timeout, at most once a minute and outside the request. */
+  function noteUse(row: SessionWithIdentity) {
+    const { id, tenant_id: tenantId } = row
+    const now = clock.now()
+    if (!rules.idleOf(tenantId) || now - lastUseOf(row) < USE_PRECISION_MS || noting.has(id)) return
+    noting.add(id)
+    const stored = db.commitFor(tenantId, () => store.sessions.setSeen(tenantId, id, now))
+    // A use that isn't stored ends the session earlier, but fails no request.
+    stored.catch(() => {}).finally(() => noting.delete(id))
   }
 
   /** The active session with the id; undefined once it has ended. */
@@ -162,7 +182,15 @@ export function createSessions(parts: {
     row.revoked_at === null &&
     row.state === 'active' &&
     row.generation === row.session_generation &&
-    clock.now() < row.expires_at
+    clock.now() < row.expires_at &&
+    !isIdle(row)
+
+  function isIdle(row: LastUse & { tenant_id: string }): boolean {
+    const idle = rules.idleOf(row.tenant_id)
+    return (
+      idle !== undefined && clock.now() - Math.max(lastUseOf(row), idle.setAt) >= idle.timeoutMs
+    )
+  }
 
   function present(row: SessionWithIdentity): SessionDetail {
     const { session, identity, address } = takeApart(row)
@@ -183,7 +211,17 @@ export function createSessions(parts: {
     const { state, sessionGeneration: generation } = people.existing(tenantId, identityId)
     if (state === 'inactive') return []
     const of = { generation, now: clock.now(), limit: SESSIONS_KEPT }
-    return store.sessions.live(tenantId, identityId, of).map(presentSession)
+    return store.sessions
+      .live(tenantId, identityId, of)
+      .filter(
+        ({ lastSeenAt, authenticatedAt }) =>
+          !isIdle({
+            tenant_id: tenantId,
+            last_seen_at: lastSeenAt,
+            authenticated_at: authenticatedAt,
+          }),
+      )
+      .map(presentSession)
   }
 
   const revokeAll = (caller: Caller, identityId: string): Promise<void> =>
@@ -236,6 +274,11 @@ export function endSessions({ identities }: Store, person: IdentityRow): Identit
 /** Whether the session began with an emailed code. */
 export const isByMailbox = ({ methods }: SessionWithIdentity): boolean =>
   (JSON.parse(methods) as AuthenticationMethod[]).some(({ method }) => BY_MAILBOX.has(method))
+
+type LastUse = Pick<SessionWithIdentity, 'last_seen_at' | 'authenticated_at'>
+
+const lastUseOf = ({ last_seen_at: seen, authenticated_at: begun }: LastUse): number =>
+  Math.max(seen ?? 0, begun)
 
 const completed = (
   method: Omit<AuthenticationMethod, 'completed_at'>,

@@ -5,7 +5,7 @@ import { rowOf } from '../../../db/placeholders.ts'
 import { gateAddresses, gateIdentities, gateSessions as sessions } from '../schema.ts'
 
 export type SessionRow = typeof sessions.$inferSelect
-type NewSessionRow = Omit<SessionRow, 'seq' | 'revokedAt'>
+type NewSessionRow = Omit<SessionRow, 'seq' | 'revokedAt' | 'lastSeenAt'>
 
 /** A session and its identity, as SQLite returns them: the data of a whoami response. */
 export interface SessionWithIdentity {
@@ -18,6 +18,7 @@ export interface SessionWithIdentity {
   issued_at: number
   expires_at: number
   revoked_at: number | null
+  last_seen_at: number | null
   ip_address: string | null
   user_agent: string | null
   identity_id: string
@@ -57,6 +58,7 @@ export function createSessionStore({ orm, client }: Db) {
         issuedAt: sessions.issuedAt,
         expiresAt: sessions.expiresAt,
         revokedAt: sessions.revokedAt,
+        lastSeenAt: sessions.lastSeenAt,
         ipAddress: sessions.ipAddress,
         userAgent: sessions.userAgent,
         identityId: sessions.identityId,
@@ -99,6 +101,11 @@ export function createSessionStore({ orm, client }: Db) {
   const setToken = orm
     .update(sessions)
     .set({ tokenHash: sql`${$('tokenHash')}` })
+    .where(mine)
+    .prepare()
+  const setSeen = orm
+    .update(sessions)
+    .set({ lastSeenAt: sql`${$('now')}` })
     .where(mine)
     .prepare()
   const setGeneration = orm
@@ -155,7 +162,7 @@ export function createSessionStore({ orm, client }: Db) {
     .prepare()
 
   return {
-    insert: (row: NewSessionRow) => void insert.run({ ...row, revokedAt: null }),
+    insert: (row: NewSessionRow) => void insert.run({ ...row, revokedAt: null, lastSeenAt: null }),
     byToken: (hash: string): SessionWithIdentity | undefined => byToken.get({ hash }),
     byId: (tenantId: string, id: string): SessionWithIdentity | undefined =>
       byId.get({ tenantId, id }),
@@ -168,6 +175,7 @@ export function createSessionStore({ orm, client }: Db) {
     /** Replaces the token; the previous one becomes invalid. */
     setToken: (tenantId: string, id: string, tokenHash: string) =>
       void setToken.run({ tenantId, id, tokenHash }),
+    setSeen: (tenantId: string, id: string, now: number) => void setSeen.run({ tenantId, id, now }),
     /** Keeps a session active while the others of its identity end. */
     setGeneration: (tenantId: string, id: string, generation: number) =>
       void setGeneration.run({ tenantId, id, generation }),

@@ -12,7 +12,15 @@ import type { SettingsRow } from './store.ts'
 export interface Settings
   extends Pick<
     SettingsRow,
-    'isPasswordlessEnabled' | 'isMfaEnabled' | 'policies' | 'policiesVersion' | 'policiesUpdatedAt'
+    | 'isPasswordlessEnabled'
+    | 'isMfaEnabled'
+    | 'policies'
+    | 'policiesVersion'
+    | 'policiesUpdatedAt'
+    | 'sessionLifetimeMs'
+    | 'sessionIdleMs'
+    | 'sessionIdleSetAt'
+    | 'passwordMinLength'
   > {
   /** In the fixed order of all lists. */
   providers: AnyProvider[]
@@ -52,6 +60,7 @@ export function createSettings(parts: {
     caller: Caller,
     what: string,
     changes: (settings: Settings) => Partial<Settings>,
+    detail?: Record<string, unknown>,
   ): Promise<Settings> =>
     db.commitFor(caller.tenantId, () => {
       const { tenantId } = caller
@@ -64,6 +73,7 @@ export function createSettings(parts: {
         actor: caller.actor,
         action: `${what}.changed`,
         object: `tenant:${tenantId}`,
+        ...(detail && { detail }),
       })
       return next
     })
@@ -96,4 +106,8 @@ const AS_IT_COMES: Settings = {
   policies: null,
   policiesVersion: 0,
   policiesUpdatedAt: null,
+  sessionLifetimeMs: null,
+  sessionIdleMs: null,
+  sessionIdleSetAt: null,
+  passwordMinLength: null,
 }

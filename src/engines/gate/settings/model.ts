@@ -2,7 +2,13 @@ import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { PROVIDERS } from '../../../config/index.ts'
 import { lenient, OptionalTimestamp, oneOf } from '../../../http/schemas.ts'
-import { MAX_RETURN_URLS } from '../limits.ts'
+import {
+  MAX_PASSWORD_MIN_LENGTH,
+  MAX_RETURN_URLS,
+  MAX_SESSION_SECONDS,
+  MIN_PASSWORD_LENGTH,
+  MIN_SESSION_SECONDS,
+} from '../limits.ts'
 
 const Provider = oneOf(PROVIDERS)
 
@@ -33,6 +39,54 @@ export const SecurityChange = lenient({
   mfa_enabled: t.Optional(t.Boolean()),
 })
 export type SecurityChange = typeof SecurityChange.static
+
+const Rule = (lowest: number, highest: number, description: string) =>
+  t.Nullable(Type.Integer({ minimum: lowest, maximum: highest }), {
+    expected: `a whole number from ${lowest} to ${highest}, or null`,
+    description,
+  })
+
+const sessionRules = {
+  lifetime_seconds: Rule(
+    MIN_SESSION_SECONDS,
+    MAX_SESSION_SECONDS,
+    'For new sessions; null for that of the installation.',
+  ),
+  idle_timeout_seconds: Rule(
+    MIN_SESSION_SECONDS,
+    MAX_SESSION_SECONDS,
+    'A session ends if it is not used for this long; null for never.',
+  ),
+}
+export const SessionRules = t.Object({
+  ...sessionRules,
+  installation_lifetime_seconds: Type.Integer({
+    description: 'Lifetime that the installation sets, and the longest possible one.',
+  }),
+})
+export type SessionRules = typeof SessionRules.static
+export const SessionRulesChange = lenient({
+  lifetime_seconds: t.Optional(sessionRules.lifetime_seconds),
+  idle_timeout_seconds: t.Optional(sessionRules.idle_timeout_seconds),
+})
+export type SessionRulesChange = typeof SessionRulesChange.static
+
+const passwordRules = {
+  min_length: Rule(
+    MIN_PASSWORD_LENGTH,
+    MAX_PASSWORD_MIN_LENGTH,
+    'For new passwords; null for that of the installation.',
+  ),
+}
+export const PasswordRules = t.Object({
+  ...passwordRules,
+  installation_min_length: Type.Integer({
+    description: 'Minimum length that the installation sets, and the lowest possible one.',
+  }),
+})
+export type PasswordRules = typeof PasswordRules.static
+export const PasswordRulesChange = lenient({ min_length: t.Optional(passwordRules.min_length) })
+export type PasswordRulesChange = typeof PasswordRulesChange.static
 
 const ReturnUrlList = t.Array(
   t.String({ expected: 'an http or https URL', examples: ['https://example.com/welcome'] }),

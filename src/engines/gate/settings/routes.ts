@@ -3,6 +3,8 @@ import type { Access } from '../../../http/access.ts'
 import { PlainErrors, refusalsIn } from '../../../http/responses.ts'
 import type { PolicySettings } from '../authorization/policy-settings.ts'
 import {
+  PasswordRules,
+  PasswordRulesChange,
   Policies,
   PoliciesChange,
   ProviderChange,
@@ -11,20 +13,24 @@ import {
   ReturnUrlsChange,
   Security,
   SecurityChange,
+  SessionRules,
+  SessionRulesChange,
 } from './model.ts'
+import type { Rules } from './rules.ts'
 import type { SignInMethods } from './sign-in-methods.ts'
 
 const { refused, badBody } = refusalsIn(PlainErrors)
 const reads = 'settings:read'
 const writes = 'settings:write'
 
-/** contract/gate, tenant settings; plus return URLs and policies. */
+/** contract/gate, tenant settings; plus return URLs, policies, and rules for sessions and passwords. */
 export function settingsRoutes(parts: {
   signInMethods: SignInMethods
   policies: PolicySettings
+  rules: Rules
   access: Access
 }) {
-  const { signInMethods, policies, access } = parts
+  const { signInMethods, policies, rules, access } = parts
 
   return new Elysia({ prefix: '/settings', tags: ['gate'] })
     .use(access)
@@ -75,6 +81,35 @@ export function settingsRoutes(parts: {
         response: { 200: ReturnUrls, ...badBody, ...refused },
       },
     )
+    .get('/sessions', ({ caller }) => rules.sessions(caller), {
+      scope: reads,
+      detail: { summary: 'Get the session rules' },
+      response: { 200: SessionRules, ...refused },
+    })
+    .put('/sessions', ({ caller, body }) => rules.setSessions(caller, body), {
+      scope: writes,
+      detail: {
+        summary: 'Update the session rules',
+        description:
+          'Changes only the given fields. A lifetime applies to new sessions, an idle timeout to all.',
+      },
+      body: SessionRulesChange,
+      response: { 200: SessionRules, ...badBody, ...refused },
+    })
+    .get('/passwords', ({ caller }) => rules.passwords(caller), {
+      scope: reads,
+      detail: { summary: 'Get the password rules' },
+      response: { 200: PasswordRules, ...refused },
+    })
+    .put('/passwords', ({ caller, body }) => rules.setPasswords(caller, body), {
+      scope: writes,
+      detail: {
+        summary: 'Update the password rules',
+        description: 'Apply to passwords that users choose from now on.',
+      },
+      body: PasswordRulesChange,
+      response: { 200: PasswordRules, ...badBody, ...refused },
+    })
     .get('/policies', ({ caller }) => policies.get(caller), {
       scope: reads,
       detail: { summary: 'Get the policies' },

@@ -10,6 +10,7 @@ import { presentIdentity } from '../identities/present.ts'
 import { createSignInMetrics } from '../metrics.ts'
 import type { Sessions } from '../sessions/index.ts'
 import type { TenantSettings } from '../settings/index.ts'
+import type { Rules } from '../settings/rules.ts'
 import type { Store } from '../store.ts'
 import type { Events } from '../webhooks/events.ts'
 import { createClientOf } from './clients.ts'
@@ -75,6 +76,7 @@ export function createSelfService(
     sessions: Sessions
     settings: TenantSettings
     tenantMails: TenantMails
+    rules: Rules
     hashing: Hashing
     credentials: Credentials
     setPassword: ChangePassword
@@ -88,7 +90,7 @@ export function createSelfService(
   const { clock, branding } = platform
   const { store, schemaUrl, web, providers } = parts
   const { baseUrl } = web
-  const { password, codeLifetimeMs, flowLifetimeMs } = config.gate
+  const { codeLifetimeMs, flowLifetimeMs } = config.gate
 
   const urlOf = (kind: FlowKind, query: Record<string, string>) =>
     `${baseUrl()}/auth/self-service/${kind}?${new URLSearchParams(query)}`
@@ -106,7 +108,7 @@ export function createSelfService(
   const repository = createFlowRepository({ ...platform, store, lifetimeMs: flowLifetimeMs })
   const common = { ...platform, ...parts, repository, enabledMethods, throttle, urlOf, hostedUrl }
   const access = createSessionAccess(common)
-  const passwords = createFormPasswords({ ...parts, minLength: password.minLength })
+  const passwords = createFormPasswords(parts)
 
   const codes = createCodes(common)
   const mailAllowance = createMailAllowance(common)

@@ -6,6 +6,7 @@ import {
   type PolicyFailure,
   type Requester,
 } from '../../credentials/passwords/index.ts'
+import type { Rules } from '../../settings/rules.ts'
 import type { Client } from './client.ts'
 import { fieldError } from './failure.ts'
 
@@ -21,9 +22,9 @@ export type FormPasswords = ReturnType<typeof createFormPasswords>
 export function createFormPasswords(parts: {
   credentials: Credentials
   hashing: Hashing
-  minLength: number
+  rules: Rules
 }) {
-  const { credentials, hashing, minLength } = parts
+  const { credentials, hashing, rules } = parts
 
   /**
    * The stored hash that the password matches; undefined if it is wrong. Takes as long if there is
@@ -62,7 +63,8 @@ export function createFormPasswords(parts: {
     hashing.needsRehash(stored) ? hash(sender, password).catch(() => undefined) : undefined
 
   /** Enforces the rules for passwords that users choose. */
-  function requireGood(password: string, identifier: string) {
+  function requireGood(tenantId: string, password: string, identifier: string) {
+    const minLength = rules.minLengthOf(tenantId)
     const failure = checkNewPassword(password, { identifier, minLength })
     if (failure)
       throw fieldError(POLICY[failure.rule], { field: 'password', context: lengthsOf(failure) })

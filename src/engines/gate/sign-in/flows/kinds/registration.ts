@@ -73,7 +73,7 @@ export function createRegistration(parts: {
   async function byPassword({ flow, input, client }: Form): Promise<Completed> {
     const traits = newcomerIn(input, flow)
     const password = input.required('password')
-    passwords.requireGood(password, traits.email)
+    passwords.requireGood(flow.tenantId, password, traits.email)
     throttle.counted(client)
     // Checked again within the commit; this early check avoids the cost of a useless hash.
     signUp.requireFree(flow, traits)

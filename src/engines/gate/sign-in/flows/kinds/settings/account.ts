@@ -55,7 +55,7 @@ export function createAccountSettings(parts: {
     const { tenant_id: tenantId, identity_id: id, email } = session
     await changes.requireFresh(form)
     const password = input.required('password')
-    passwords.requireGood(password, email)
+    passwords.requireGood(tenantId, password, email)
     // Learning that a password equals the current one is a correct guess, so it is throttled.
     const guess = { tenantId, purpose: 'password change', identifier: id } as const
     const hash = await throttle.guarded(guess, client, async () => {

@@ -1,0 +1,22 @@
+import { Tabs } from '../../../../views/ui/tabs.tsx'
+import { usePage } from '../../page.tsx'
+
+const TABS = {
+  general: { label: 'General', path: '/settings' },
+  security: { label: 'Sessions and passwords', path: '/settings/security' },
+} as const
+
+/** Links between the pages of a tenant's settings. */
+export function SettingsTabs({ current }: { current: keyof typeof TABS }) {
+  const { href } = usePage()
+  return (
+    <Tabs
+      label="Settings"
+      tabs={Object.entries(TABS).map(([name, { label, path }]) => ({
+        label,
+        href: href(path),
+        isCurrent: name === current,
+      }))}
+    />
+  )
+}
