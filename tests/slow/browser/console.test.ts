@@ -141,6 +141,7 @@ test('Without scripts, search is a page, filters have a button, the sidebar open
   await page.click('.search')
   expect(page.url()).toEndWith(`/console/${acme.id}/find`)
   await page.goto(`${app.url}/console/keys/new?engine=clockwork`)
+  await page.fill('[name="name"]', 'Shop')
   await page.click('button:has-text("Create")')
   const { href } = new URL(page.url())
   await page.click('button:has-text("Continue")')
@@ -152,6 +153,7 @@ test('Without scripts, search is a page, filters have a button, the sidebar open
 
 test('Leaving a new key asks whether it is saved', async () => {
   const page = await open('/keys/new?engine=clockwork')
+  await page.fill('[name="name"]', 'Shop')
   await page.click('button:has-text("Create")')
   await page.click('.crumbs a >> nth=0')
   expect(await page.textContent('dialog[open] h3')).toBe('Have you saved the key?')

@@ -101,6 +101,7 @@ test.each([
     // Sends a message with the command of a key and sees it delivered.
     await ada.goesTo('API keys')
     await ada.follows('Create key')
+    await ada.types({ Name: 'Shop' })
     await ada.chooses('Webhooks')
     await ada.presses('Create key')
     await ada.reads('API key created')

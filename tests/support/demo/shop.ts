@@ -1,3 +1,4 @@
+import type { Engine } from '../../../src/platform/engines.ts'
 import type { TestApp } from '../app.ts'
 import { newOperator, type OperatorSession } from '../operator.ts'
 import type { Chance } from './chance.ts'
@@ -25,10 +26,14 @@ function created({ status, body }: { status: number; body: { id: string } }): st
 export async function openShop(of: { app: TestApp; chance: Chance; now: number; hours: number }) {
   const { app, chance, now } = of
   const { db, clock, platform } = app
-  const { id: tenantId, key } = await app.tenant('Harbour Books')
-  const gateKey = (await key('gate', 'live')).key
-  const [gate, relay] = [app.client(gateKey), app.client((await key('relay', 'live')).key)]
-  await key('passepartout', 'live')
+  const { id: tenantId } = await app.tenant('Harbour Books')
+  const key = async (name: string, ...engines: Engine[]) => {
+    const { key } = await platform.keys.issue(ACTOR, { tenantId, name, engines })
+    return key
+  }
+  const gateKey = await key('Shop', 'gate')
+  const [gate, relay] = [app.client(gateKey), app.client(await key('Order service', 'relay'))]
+  await key('Support desk', 'gate', 'passepartout')
   const cafe = await app.tenant('Lighthouse Café', 'metered')
   await platform.tenants.create(ACTOR, { name: 'Tide Tables', plan: 'free' })
   const roles = { [tenantId]: 'owner', [cafe.id]: 'owner' } as const
@@ -49,6 +54,17 @@ export async function openShop(of: { app: TestApp; chance: Chance; now: number; 
   addEarlierUsage({ app, chance, tenantId, now })
   // The session of the morning has ended since.
   const session = await signInOwner()
+  await platform.keys.issue(
+    { kind: 'operator', id: owner.id },
+    {
+      tenantId,
+      name: 'Accounting export',
+      note: 'Nightly report to the accountant. Owner: Ada.',
+      engines: ['clockwork', 'relay'],
+      scopes: ['clockwork', 'relay:read'],
+      expiry: { afterMs: 5 * DAY },
+    },
+  )
   await app.raw(`/console/${tenantId}/team/invite`, {
     method: 'POST',
     headers: session.headers,

@@ -73,7 +73,7 @@ export const newKey = page({
             label="Engines"
             values={engine ? [engine] : []}
             options={ENGINES.map((value) => ({ value, ...ENGINE_WORDS[value] }))}
-            help="One key can work with several engines. A key of one engine has its name in it."
+            help="Choose what your app uses. One key can work with several engines."
           />
           <div class={`of-engine ${ENGINES.filter(hasEnvironments).join(' ')}`}>
             <Radios
@@ -85,7 +85,7 @@ export const newKey = page({
                 {
                   value: 'test',
                   label: 'Test',
-                  text: 'Separate from live data. Never reaches real users or endpoints. Jobs have no test environment.',
+                  text: 'Webhooks and messenger logins stay in a sandbox; users are shared with live keys. Not for jobs.',
                 },
               ]}
             />
@@ -104,14 +104,16 @@ export const newKey = page({
               />
             </div>
           ))}
-          <Field
-            name="own_scopes"
-            label="Custom scopes"
-            isMono
-            isRequired={false}
-            placeholder="orders.read orders.write"
-            help="Scopes of your own services, for access tokens created with this key."
-          />
+          <div class="of-engine gate">
+            <Field
+              name="own_scopes"
+              label="Custom scopes"
+              isMono
+              isRequired={false}
+              placeholder="orders.read orders.write"
+              help="Scopes of your own services, for access tokens created with this key."
+            />
+          </div>
           <ExpiryField />
         </PageForm>
       </div>
