@@ -4,6 +4,7 @@ import consoleJs from './assets/console.js' with { type: 'text' }
 import flows from './assets/flows.css' with { type: 'text' }
 import css from './assets/gatehouse.css' with { type: 'text' }
 import icon from './assets/icon.svg' with { type: 'text' }
+import referenceJs from './assets/reference.js' with { type: 'text' }
 import sandbox from './assets/sandbox.css' with { type: 'text' }
 import { FONT_FILES, fontsCss } from './fonts.ts'
 import { consoleCss } from './styles.ts'
@@ -30,6 +31,7 @@ export const ASSETS: Readonly<Record<string, Asset>> = {
   'sandbox.css': { type: CSS, content: sandbox },
   'console.css': { type: CSS, content: consoleCss },
   'console.js': { type: JAVASCRIPT, content: consoleJs },
+  'reference.js': { type: JAVASCRIPT, content: referenceJs },
   // In one piece: it looks through a page once, and by then has to know its extension.
   'htmx.js': { type: JAVASCRIPT, content: `${htmx}\n${htmxSse}` },
   'icon.svg': { type: 'image/svg+xml', content: icon },

@@ -3,6 +3,10 @@ declare module '*/assets/console.js' {
   const text: string
   export default text
 }
+declare module '*/assets/reference.js' {
+  const text: string
+  export default text
+}
 declare module '*/htmx.min.js' {
   const text: string
   export default text

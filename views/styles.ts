@@ -6,6 +6,7 @@ import sidebar from './layout/sidebar.css' with { type: 'text' }
 import toast from './layout/toast.css' with { type: 'text' }
 import topbar from './layout/topbar.css' with { type: 'text' }
 import touch from './layout/touch.css' with { type: 'text' }
+import reference from './reference/reference.css' with { type: 'text' }
 import banner from './ui/banner.css' with { type: 'text' }
 import charts from './ui/charts/charts.css' with { type: 'text' }
 import code from './ui/code.css' with { type: 'text' }
@@ -57,5 +58,6 @@ export const consoleCss = [
   toast,
   palette,
   plainLayout,
+  reference,
   touch,
 ].join('\n')

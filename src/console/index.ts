@@ -1,10 +1,10 @@
-import { Elysia } from 'elysia'
+import { Elysia, t } from 'elysia'
 import { ASSETS, type Asset, versionOf } from '../../views/assets.ts'
-import { htmlText } from '../../views/html.ts'
-import { ReferencePage } from '../../views/reference.tsx'
-import type { ApiDocument } from '../http/openapi.ts'
+import { htmlPage, htmlText } from '../../views/html.ts'
+import { ChapterPage, ReferencePage, SearchPage } from '../../views/reference/pages.tsx'
+import type { ApiDocument } from '../http/api-document.ts'
 import { PAGE_CONTENT_POLICY } from '../http/security-headers.ts'
-import { createStaticContent } from '../http/static-content.ts'
+import { createStaticContent, type StaticContent } from '../http/static-content.ts'
 import { notFound } from '../platform/errors.ts'
 
 /** For an address that changes with its content. */
@@ -21,19 +21,20 @@ export function createConsole({
   base: () => string
 }) {
   const openApi = createStaticContent('application/json', () => JSON.stringify(document()))
-  const reference = createStaticContent('text/html; charset=utf-8', () =>
-    htmlText(ReferencePage({ document: document() })),
-  )
+  const reference = createReference(document, base)
 
   return new Elysia({ name: 'console' })
     .get('/', ({ redirect }) => redirect(`${base()}/console`), { detail: { hide: true } })
     .get('/openapi.json', ({ request }) => openApi(request, CHECKED), {
       detail: { summary: 'Get the OpenAPI document', tags: ['operations'] },
     })
+    .get('/reference', ({ request, query: { q } }) => reference(request, { search: q ?? '' }), {
+      query: t.Object({ q: t.Optional(t.String()) }, { additionalProperties: true }),
+      detail: { hide: true },
+    })
     .get(
-      '/reference',
-      ({ request }) =>
-        reference(request, { ...CHECKED, 'content-security-policy': PAGE_CONTENT_POLICY }),
+      '/reference/:chapter',
+      ({ request, params: { chapter } }) => reference(request, { chapter }),
       { detail: { hide: true } },
     )
     .get(
@@ -45,6 +46,32 @@ export function createConsole({
       },
       { detail: { hide: true } },
     )
+}
+
+const HTML = 'text/html; charset=utf-8'
+
+/** Answers with a page of the API reference. Each is rendered once. */
+function createReference(document: () => ApiDocument, base: () => string) {
+  const shared = () => ({ base: base(), document: document() })
+  const first = createStaticContent(HTML, () => htmlText(ReferencePage(shared())))
+  const chapters = new Map<string, StaticContent>()
+
+  function contentOf(name: string): StaticContent {
+    const known = chapters.get(name)
+    if (known) return known
+    const page = ChapterPage({ ...shared(), name })
+    if (!page) throw notFound('page not found')
+    const content = createStaticContent(HTML, () => htmlText(page))
+    chapters.set(name, content)
+    return content
+  }
+
+  return (request: Request, { chapter, search = '' }: { chapter?: string; search?: string }) => {
+    if (search.trim() !== '')
+      return htmlPage(SearchPage({ ...shared(), search }), PAGE_CONTENT_POLICY)
+    const page = chapter === undefined ? first : contentOf(chapter)
+    return page(request, { ...CHECKED, 'content-security-policy': PAGE_CONTENT_POLICY })
+  }
 }
 
 const assets = new Map(

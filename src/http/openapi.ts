@@ -1,65 +1,36 @@
 import { toOpenAPISchema } from '@elysiajs/openapi'
 import type { AnyElysia } from 'elysia'
 import { VERSION } from '../platform/version.ts'
-
-/** The parts of an OpenAPI document that the reference page shows. */
-export interface ApiDocument {
-  openapi: string
-  info: { title: string; version: string; description: string }
-  servers: { url: string }[]
-  tags: { name: string; description: string }[]
-  paths: Record<string, Record<string, ApiOperation>>
-  components: Record<string, unknown>
-}
-
-export interface ApiOperation {
-  summary?: string
-  description?: string
-  tags?: string[]
-  /** Any entry is enough. An entry names a credential and the scopes that it must have. */
-  security?: Record<string, string[]>[]
-  parameters?: { name: string; in: string; required?: boolean; schema?: JsonSchema }[]
-  requestBody?: { required?: boolean; content?: Record<string, { schema?: JsonSchema }> }
-  responses?: Record<
-    string,
-    {
-      description?: string
-      headers?: Record<string, { description: string; schema: JsonSchema }>
-      content?: Record<string, { schema?: JsonSchema }>
-    }
-  >
-}
-
-export interface JsonSchema {
-  type?: string
-  description?: string
-  enum?: unknown[]
-  const?: unknown
-  default?: unknown
-  examples?: unknown[]
-  expected?: string
-  anyOf?: JsonSchema[]
-  items?: JsonSchema
-  properties?: Record<string, JsonSchema>
-  required?: string[]
-  minLength?: number
-  maxLength?: number
-  nullable?: boolean
-}
+import type { ApiDocument, ApiOperation, JsonSchema } from './api-document.ts'
+import { addExamples } from './openapi-examples.ts'
 
 const TAGS = [
   {
     name: 'gate',
+    'x-displayName': 'Users',
     description:
       'Users, sign-in, sessions, access tokens, authorization, and webhooks for their events.',
   },
-  { name: 'clockwork', description: 'Scheduled HTTP requests: recurring (cron) and one-time.' },
-  { name: 'passepartout', description: 'Sign-in with a messenger bot.' },
+  {
+    name: 'clockwork',
+    'x-displayName': 'Jobs',
+    description: 'Scheduled HTTP requests: recurring (cron) and one-time.',
+  },
+  {
+    name: 'passepartout',
+    'x-displayName': 'Messenger login',
+    description: 'Sign-in with a messenger bot.',
+  },
   {
     name: 'relay',
+    'x-displayName': 'Webhooks',
     description: 'Webhooks: events that you send once, delivered to every subscribed endpoint.',
   },
-  { name: 'operations', description: 'For load balancers, orchestrators and Prometheus.' },
+  {
+    name: 'operations',
+    'x-displayName': 'Operations',
+    description: 'For load balancers, orchestrators and Prometheus.',
+  },
 ]
 
 /** OpenAPI 3.1, created once on first use. `sessionCookie` is the name of the console's cookie. */
@@ -77,7 +48,7 @@ export function createApiDocument(
 
 function describe(app: AnyElysia, baseUrl: string, sessionCookie: string): ApiDocument {
   const { paths, components } = toOpenAPISchema(app, {
-    paths: ['/', '/reference'],
+    paths: ['/', '/reference', '/reference/:chapter'],
     staticFile: false,
   })
   return {
@@ -151,5 +122,6 @@ function withBodies(app: AnyElysia, paths: ApiDocument['paths']): ApiDocument['p
     operation.requestBody.content = { 'application/json': { schema } }
     operation.requestBody.required = !schema.nullable
   }
+  addExamples(paths)
   return paths
 }

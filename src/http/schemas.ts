@@ -2,8 +2,10 @@ import { type TProperties, type TUnsafe, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 
 /** For requests: clients send back objects as read. Queries still reject unknown parameters. */
-export const lenient = <P extends TProperties>(properties: P) =>
-  t.Object(properties, { additionalProperties: true })
+export const lenient = <P extends TProperties>(
+  properties: P,
+  options: { examples?: readonly object[] } = {},
+) => t.Object(properties, { ...options, additionalProperties: true })
 
 /** One of several words. Unlike the framework's own type, it has no default of the first word. */
 export const oneOf = <const Words extends [string, ...string[]] | readonly string[]>(

@@ -71,7 +71,7 @@ test('Without a session, pages and forms say what to do', async () => {
 })
 
 test('The reference shows the cookie for routes that take a session, the key for others', async () => {
-  const { html } = await pagesOf(app).open('/reference')
+  const { html } = await pagesOf(app).open('/reference/clockwork')
   const articleOf = (id: string) =>
     new RegExp(`id="${id}"(.*?)</article>`, 's').exec(html)?.[1]?.replaceAll('&quot;', '"') ?? ''
   const bySession = articleOf('get-dashboard-clockwork-jobs')

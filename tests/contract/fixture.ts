@@ -4,7 +4,7 @@ import { gateOf } from '../engines/gate/fixture.ts'
 import { type Answer, type TestApp, useApp } from '../support/app.ts'
 import { expectDescribed } from '../support/described.ts'
 import { startTarget } from '../support/target.ts'
-import { type Json, type Operation, objectsIn, operationsOf, validBody } from './operations.ts'
+import { type Json, type Operation, objectsIn, operationsOf } from './operations.ts'
 
 /** Is in everything that a populated tenant has, to notice it in a response to another. */
 export const MARK = 'xyzzy'
@@ -45,9 +45,9 @@ export async function useContract() {
 
   /** Sends an operation; the response must be one that the document describes. */
   async function send(operation: Operation, credential: string | undefined, sent: Sent = {}) {
-    const { method, schema } = operation
+    const { method, example } = operation
     const path = pathOf(operation, sent.ids ?? {})
-    const body = sent.body ?? (schema && JSON.stringify(validBody(operation)))
+    const body = sent.body ?? (example && JSON.stringify(example))
     const answer = await app.raw(path + (sent.query ?? ''), {
       method,
       headers: {

@@ -1,5 +1,4 @@
 import { ENGINES, type Engine } from '../../src/platform/engines.ts'
-import { exampleValue } from '../../views/reference.tsx'
 
 // biome-ignore lint/suspicious/noExplicitAny: the document and bodies of every shape
 export type Json = any
@@ -15,6 +14,8 @@ export interface Operation {
   scopes: string[]
   /** Schema of the body, if the operation takes one. */
   schema: Json
+  /** Example of the body. */
+  example: Json
   /** Names of query parameters. */
   query: string[]
   statuses: number[]
@@ -32,6 +33,7 @@ export function operationsOf(document: Json): Operation[] {
         engine: ENGINES.find((engine) => tags.includes(engine)) as Engine,
         scopes: security.flatMap(({ apiKey }: Json) => apiKey),
         schema: requestBody?.content['application/json'].schema,
+        example: requestBody?.content['application/json'].example,
         query: parameters
           .filter((each: Json) => each.in === 'query')
           .map((each: Json) => each.name),
@@ -43,9 +45,6 @@ export function operationsOf(document: Json): Operation[] {
 /** The paths up to each `{name}`, which are the kinds of objects that paths name. */
 export const objectsIn = (path: string): string[] =>
   [...path.matchAll(/\{\w+\}/g)].map(({ 0: name, index }) => path.slice(0, index + name.length))
-
-/** A valid body, made of the examples in the document. */
-export const validBody = ({ schema }: Operation): Json => exampleValue('body', schema)
 
 /** Operations in an order in which each finds its object: deletions last, those of parts first. */
 export function inOrder(operations: Operation[]): Operation[] {

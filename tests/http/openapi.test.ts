@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
+import Ajv from 'ajv/dist/2020'
 import { useApp } from '../support/app.ts'
+import { mismatches } from '../support/described.ts'
 
 const app = await useApp()
 const { status, body: document } = await app.raw('/openapi.json')
@@ -32,20 +34,79 @@ test('Every route of an engine says what it does and what it answers', () => {
     }
 })
 
-test('The reference page shows each operation, allows no script and nothing foreign', async () => {
-  const { status, body, headers } = await app.raw('/reference')
-  expect(status).toBe(200)
-  expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
-  expect(headers.get('content-security-policy')).toContain("script-src 'self'")
+/** Every body of a request or successful response: where it is, its schema and its example. */
+function* bodies() {
+  for (const [path, operations] of Object.entries(document.paths))
+    for (const [method, { requestBody, responses = {} }] of Object.entries<typeof document>(
+      operations as object,
+    ))
+      for (const [name, body] of Object.entries<typeof document>({ requestBody, ...responses })) {
+        const { schema, example } = body?.content?.['application/json'] ?? {}
+        if (schema && /^(requestBody|2)/.test(name))
+          yield { where: `${method} ${path} ${name}`, schema, example }
+      }
+}
+
+/** Without a keyword of OpenAPI 3.0, beside which ajv expects the types of its time. */
+const withoutNullable = (schema: unknown) =>
+  JSON.parse(JSON.stringify(schema), (name, value) => (name === 'nullable' ? undefined : value))
+
+test('Every body has an example, which is valid and has only members of its schema', () => {
+  const ajv = new Ajv({ strict: false })
+  const wrong = [...bodies()].flatMap(({ where, schema, example }) => [
+    ...(ajv.validate(withoutNullable(schema), example) ? [] : [`${where} ${ajv.errorsText()}`]),
+    ...(example === undefined ? [`${where} has none`] : mismatches(schema, example, where)),
+  ])
+  expect(wrong).toEqual([])
+})
+
+const ENGINES = ['gate', 'clockwork', 'passepartout', 'relay', 'operations']
+
+test('The reference shows each operation once, on the page of its engine, with only its own scripts and styles', async () => {
+  const pages = await Promise.all(
+    ['', ...ENGINES.map((name) => `/${name}`)].map((page) => app.raw(`/reference${page}`)),
+  )
+  for (const { status, body, headers } of pages) {
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(headers.get('content-security-policy')).toContain("script-src 'self'")
+    expect(body).not.toMatch(/style=|<script(?! src="\/assets\/)/)
+    expect(body).not.toMatch(/(?:src|href)="https?:/)
+  }
+  const anchors = pages.slice(1).flatMap(({ body }) => [...body.matchAll(/<article id="(.*?)"/g)])
+  const documented = Object.values(document.paths).flatMap((operations) =>
+    Object.keys(operations as object),
+  )
+  expect([anchors.length, new Set(anchors.map(([, id]) => id)).size]).toEqual(
+    Array(2).fill(documented.length),
+  )
+  const [first, , jobs] = pages
+  // Links to operations from before each engine had a page.
+  const anchor = 'post-v1-clockwork-jobs'
+  expect(first?.body).toContain(`<li id="${anchor}"`)
+  expect(first?.body).toContain(`href="/reference/clockwork#${anchor}"`)
   for (const text of ['Create a cron job', 'Preview a schedule', '/v1/clockwork/jobs/{job_id}'])
-    expect(body).toContain(text)
-  expect(body).not.toMatch(/<script|style=|https?:\/\/(?!127\.0\.0\.1|example\.com)/)
+    expect(jobs?.body).toContain(text)
+  expect((await app.raw('/reference/nothing')).status).toBe(404)
+})
+
+test('Search finds operations by words of their title, address, description and scope', async () => {
+  const found = async (words: string) => {
+    const { body } = await app.raw(`/reference?q=${encodeURIComponent(words)}`)
+    return [...body.matchAll(/<li><a href="(\/reference\/\w+#.*?)"/g)].map(([, href]) => href)
+  }
+  expect(await found('ROTATE relay')).toEqual([
+    '/reference/relay#post-v1-relay-endpoints-endpoint-id-rotate-secret',
+  ])
+  expect(await found('relay:send')).toEqual(['/reference/relay#post-v1-relay-messages'])
+  expect(await found('<b>nothing')).toEqual([])
+  expect((await app.raw('/reference?q=%3Cb%3Enothing')).body).not.toContain('<b>nothing')
 })
 
 test('Assets are served with their type, and nothing else is', async () => {
   const typeOf = async (name: string) =>
     (await app.raw(`/assets/${name}`)).headers.get('content-type')
   expect(await typeOf('gatehouse.css')).toStartWith('text/css')
+  expect(await typeOf('reference.js')).toStartWith('text/javascript')
   expect(await typeOf('icon.svg')).toBe('image/svg+xml')
   expect(await typeOf('inter.woff2')).toBe('font/woff2')
   for (const name of ['nothing.css', 'constructor', '__proto__', '..%2Fgatehouse.css'])

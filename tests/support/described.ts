@@ -5,7 +5,7 @@ import type { Answer } from './app.ts'
 type Json = any
 
 /** Objects whose members customers choose, so that the document names none. */
-const FREE_FORM = /(^|\.)(context|custom_data|metadata|metadata_public|metadata_admin)$/
+const FREE_FORM = /(^|\.)(context|custom_data|metadata|metadata_public|metadata_admin|payload)$/
 
 /** Fails unless the API document has this response to this request, with a body of this shape. */
 export function expectDescribed(document: Json, method: string, path: string, answer: Answer) {

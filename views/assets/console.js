@@ -106,6 +106,13 @@ on('click', '[data-leave]', () => {
   location.assign(wayOut)
 })
 
+/* The API reference asks for a new API key while its page is open. */
+const keys = new BroadcastChannel('gatehouse:key')
+keys.addEventListener('message', ({ data }) => {
+  const link = $('[data-offers-key]')
+  if (link && data === '') keys.postMessage(link.dataset.offersKey)
+})
+
 /* Filters apply when they change. */
 on('change', 'form[data-submits] select', (_event, select) => select.form.requestSubmit())
 

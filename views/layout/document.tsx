@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { assetHref } from '../assets.ts'
+import { type ASSETS, assetHref } from '../assets.ts'
 import { FontLinks } from '../font-links.tsx'
 import type { Theme } from './model.ts'
 
@@ -17,6 +17,8 @@ export function ConsoleDocument(page: {
   style: string
   /** Omits htmx, for pages without a session. */
   isPlain?: boolean
+  /** Scripts of this page alone. */
+  scripts?: readonly (keyof typeof ASSETS)[]
   /** Replaces the address of a form in the browser's history: going back would ask for it with GET. */
   address?: string | undefined
   children: ComponentChildren
@@ -36,6 +38,9 @@ export function ConsoleDocument(page: {
         <link rel="stylesheet" href={assetHref(page.base, 'console.css')} />
         {!page.isPlain && <script src={assetHref(page.base, 'htmx.js')} defer />}
         <script src={assetHref(page.base, 'console.js')} defer />
+        {page.scripts?.map((name) => (
+          <script src={assetHref(page.base, name)} type="module" />
+        ))}
       </head>
       <body class={page.style} data-address={page.address} {...(!page.isPlain && BOOST)}>
         {page.children}

@@ -16,31 +16,47 @@ const Headers = t.Record(t.String(), t.String({ expected: 'a string' }), {
 })
 const Body = t.Nullable(t.String(), { default: null, expected: 'a string or null' })
 
+const REQUEST_EXAMPLE = {
+  url: 'https://example.com/hook',
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: '{"report":"daily"}',
+}
+
 /** An optional request field without the default, which would otherwise be filled in. */
 const optional = <T extends TSchema>({ default: _, ...schema }: T) => t.Optional(schema as T)
 
-export const NewCronJob = lenient({
-  name: Name,
-  schedule: Schedule,
-  url: Url,
-  method: optional(MethodName),
-  headers: optional(Headers),
-  body: optional(Body),
-  is_active: t.Optional(t.Boolean()),
-})
+export const NewCronJob = lenient(
+  {
+    name: Name,
+    schedule: Schedule,
+    url: Url,
+    method: optional(MethodName),
+    headers: optional(Headers),
+    body: optional(Body),
+    is_active: t.Optional(t.Boolean()),
+  },
+  { examples: [{ name: 'Daily report', schedule: '0 9 * * *', ...REQUEST_EXAMPLE }] },
+)
 export type NewCronJob = typeof NewCronJob.static
 
-export const CronJobChange = t.Partial(NewCronJob)
+export const CronJobChange = t.Partial(NewCronJob, {
+  additionalProperties: true,
+  examples: [{ schedule: '0 9 * * 1-5', is_active: true }],
+})
 export type CronJobChange = typeof CronJobChange.static
 
-export const NewDelayedJob = lenient({
-  name: Name,
-  run_at: t.String({ ...Moment, examples: ['2036-01-31T12:00:00Z'] }),
-  url: Url,
-  method: optional(MethodName),
-  headers: optional(Headers),
-  body: optional(Body),
-})
+export const NewDelayedJob = lenient(
+  {
+    name: Name,
+    run_at: Moment,
+    url: Url,
+    method: optional(MethodName),
+    headers: optional(Headers),
+    body: optional(Body),
+  },
+  { examples: [{ name: 'Trial reminder', run_at: '2036-01-31T12:00:00Z', ...REQUEST_EXAMPLE }] },
+)
 export type NewDelayedJob = typeof NewDelayedJob.static
 
 export const PreviewRequest = lenient({ schedule: Schedule, url: t.Optional(Url) })
@@ -105,9 +121,9 @@ export type RunAccepted = typeof RunAccepted.static
 
 export const Preview = t.Object({
   schedule: t.String(),
-  description: t.String(),
+  description: t.String({ examples: ['Every 15 minutes'] }),
   next_runs: t.Array(Timestamp),
-  warnings: t.Array(t.String()),
+  warnings: t.Array(t.String(), { examples: [[]] }),
   url: t.Nullable(
     t.Object({ url: t.String(), allowed: t.Boolean(), reason: t.Nullable(t.String()) }),
   ),

@@ -31,7 +31,12 @@ export const Client = lenient({
 })
 export type Client = typeof Client.static
 
-export const NewLogin = t.Nullable(lenient({ client: t.Optional(Client) }))
+export const NewLogin = t.Nullable(
+  lenient(
+    { client: t.Optional(Client) },
+    { examples: [{ client: { ip: '203.0.113.7', label: 'Web shop' } }] },
+  ),
+)
 export type NewLogin = typeof NewLogin.static
 
 export const StartedLogin = t.Object({

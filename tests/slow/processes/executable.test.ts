@@ -39,7 +39,7 @@ test('The executable starts in an empty folder that is configured for other prog
   expect(modeOf('.') & 0o777).toBe(0o700)
   for (const name of readdirSync(join(cwd, 'data'))) expect(modeOf(name) & 0o077).toBe(0)
   const get = (path: string, init?: RequestInit) => fetch(server.url + path, init)
-  expect(await (await get('/reference')).text()).toContain('Create a cron job')
+  expect(await (await get('/reference/clockwork')).text()).toContain('Create a cron job')
   const page = await get('/', { headers: { accept: 'text/html' } })
   expect(await page.text()).toContain('Not set up yet')
   const assets = [

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../../src/http/openapi.ts'
+import type { JsonSchema } from '../../../src/http/api-document.ts'
 
 /** Members that JavaScript takes for more than data where a program does not take care. */
 export const NAMES = ['__proto__', 'constructor', 'toString', 'valueOf', 'then', 'toJSON']

@@ -1,4 +1,4 @@
-import type { ApiDocument, ApiOperation } from '../../../src/http/openapi.ts'
+import type { ApiDocument, ApiOperation } from '../../../src/http/api-document.ts'
 import { serve } from '../../../src/http/serve.ts'
 import { ENGINES, type Engine } from '../../../src/platform/engines.ts'
 import { bootTestApp } from '../../support/app.ts'

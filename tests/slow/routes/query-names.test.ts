@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import type { JsonSchema } from '../../../src/http/openapi.ts'
+import type { JsonSchema } from '../../../src/http/api-document.ts'
 import { bootHostileFixture, hasCode, type Route } from './fixture.ts'
 
 const fixture = await bootHostileFixture()

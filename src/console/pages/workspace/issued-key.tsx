@@ -43,9 +43,23 @@ export function IssuedKeyPage({
         what="key"
         secret={key.key}
         doneHref={href('/keys')}
-        example={requestsOf(key).map(([title, request]) => (
-          <CurlBlock title={title} {...withKey(baseUrl(), key, request)} />
-        ))}
+        example={
+          <>
+            {requestsOf(key).map(([title, request]) => (
+              <CurlBlock title={title} {...withKey(baseUrl(), key, request)} />
+            ))}
+            <p>
+              <a
+                href={new URL(`${baseUrl()}/reference/${key.engines[0]}`).pathname}
+                target="_blank"
+                rel="noopener"
+                data-offers-key={key.key}
+              >
+                Try it in the API reference
+              </a>
+            </p>
+          </>
+        }
       />
     </>
   )

@@ -34,10 +34,10 @@ export const Security = t.Object({
   }),
 })
 export type Security = typeof Security.static
-export const SecurityChange = lenient({
-  passwordless_enabled: t.Optional(t.Boolean()),
-  mfa_enabled: t.Optional(t.Boolean()),
-})
+export const SecurityChange = lenient(
+  { passwordless_enabled: t.Optional(t.Boolean()), mfa_enabled: t.Optional(t.Boolean()) },
+  { examples: [{ passwordless_enabled: true, mfa_enabled: true }] },
+)
 export type SecurityChange = typeof SecurityChange.static
 
 const Rule = (lowest: number, highest: number, description: string) =>

@@ -28,10 +28,23 @@ export const CreatedWebhook = t.Object({
 export type CreatedWebhook = typeof CreatedWebhook.static
 
 const changeable = { events: t.Optional(Events), active: t.Optional(t.Boolean()) }
-export const NewWebhook = lenient({ ...changeable, url: Url, secret: GivenSecret })
+export const NewWebhook = lenient(
+  { ...changeable, url: Url, secret: GivenSecret },
+  {
+    examples: [
+      { url: 'https://example.com/hook', events: ['identity.created', 'identity.deleted'] },
+    ],
+  },
+)
 export type NewWebhook = typeof NewWebhook.static
-export const WebhookChange = lenient({ ...changeable, url: t.Optional(Url) })
+export const WebhookChange = lenient(
+  { ...changeable, url: t.Optional(Url) },
+  { examples: [{ events: ['identity.created'], active: true }] },
+)
 export type WebhookChange = typeof WebhookChange.static
 
-export const TestRequest = lenient({ event_type: t.Optional(EventType) })
+export const TestRequest = lenient(
+  { event_type: t.Optional(EventType) },
+  { examples: [{ event_type: 'identity.created' }] },
+)
 export type TestRequest = typeof TestRequest.static

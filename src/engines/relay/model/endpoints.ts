@@ -25,39 +25,53 @@ const EventTypes = t.Nullable(
   { expected: `null for all, or a list of 1 to ${MAX_EVENT_TYPES} types` },
 )
 
-export const NewEndpoint = lenient({
-  url: Url,
-  description: t.Optional(
-    t.String({ maxLength: 500, expected: 'a string of up to 500 characters' }),
-  ),
-  event_types: t.Optional(EventTypes),
-  channels: t.Optional(
-    channels(
-      'Excludes messages that are restricted to other channels. If empty, the endpoint listens on all channels.',
+export const NewEndpoint = lenient(
+  {
+    url: Url,
+    description: t.Optional(
+      t.String({ maxLength: 500, expected: 'a string of up to 500 characters' }),
     ),
-  ),
-  format: t.Optional(oneOf(FORMATS)),
-  headers: t.Optional(
-    t.Record(t.String(), t.String({ expected: 'a string' }), {
-      expected: 'an object of header names and string values',
-    }),
-  ),
-  active: t.Optional(t.Boolean()),
-  secret: GivenSecret,
-})
+    event_types: t.Optional(EventTypes),
+    channels: t.Optional(
+      channels(
+        'Excludes messages that are restricted to other channels. If empty, the endpoint listens on all channels.',
+      ),
+    ),
+    format: t.Optional(oneOf(FORMATS)),
+    headers: t.Optional(
+      t.Record(t.String(), t.String({ expected: 'a string' }), {
+        expected: 'an object of header names and string values',
+      }),
+    ),
+    active: t.Optional(t.Boolean()),
+    secret: GivenSecret,
+  },
+  {
+    examples: [
+      {
+        url: 'https://example.com/hook',
+        description: 'Customer data platform',
+        event_types: ['user.*'],
+      },
+    ],
+  },
+)
 export type NewEndpoint = typeof NewEndpoint.static
 
 const { secret: _, ...changeable } = NewEndpoint.properties
-export const EndpointChange = lenient({
-  ...changeable,
-  url: t.Optional(changeable.url),
-  held: t.Optional(
-    oneOf(['drain', 'discard'], {
-      description:
-        'With `active: true`: sends (`drain`, default) or cancels (`discard`) held deliveries.',
-    }),
-  ),
-})
+export const EndpointChange = lenient(
+  {
+    ...changeable,
+    url: t.Optional(changeable.url),
+    held: t.Optional(
+      oneOf(['drain', 'discard'], {
+        description:
+          'With `active: true`: sends (`drain`, default) or cancels (`discard`) held deliveries.',
+      }),
+    ),
+  },
+  { examples: [{ active: true, held: 'drain' }] },
+)
 export type EndpointChange = typeof EndpointChange.static
 
 export const Endpoint = t.Object({
@@ -87,23 +101,26 @@ export const CreatedEndpoint = t.Object({
 })
 export type CreatedEndpoint = typeof CreatedEndpoint.static
 
-export const TestRequest = lenient({
-  event_type: t.Optional(EventType),
-  payload: t.Optional(Payload),
-})
+export const TestRequest = lenient(
+  { event_type: t.Optional(EventType), payload: t.Optional(Payload) },
+  { examples: [{ event_type: 'user.created', payload: { id: 42 } }] },
+)
 export type TestRequest = typeof TestRequest.static
 
-export const ReplayRequest = lenient({
-  since: Moment,
-  until: t.Optional(t.String({ expected: 'a time like 2026-01-31T12:00:00Z' })),
-  which: t.Optional(
-    oneOf(['undelivered', 'all'], { description: 'Undelivered messages (default) or all.' }),
-  ),
-  per_second: t.Optional(
-    Type.Integer({ minimum: 1, maximum: 1000, description: 'Messages per second. Default: 10.' }),
-  ),
-  dry_run: t.Optional(t.Boolean({ description: 'Only counts the messages.' })),
-})
+export const ReplayRequest = lenient(
+  {
+    since: Moment,
+    until: t.Optional(t.String({ expected: 'a time like 2026-01-31T12:00:00Z' })),
+    which: t.Optional(
+      oneOf(['undelivered', 'all'], { description: 'Undelivered messages (default) or all.' }),
+    ),
+    per_second: t.Optional(
+      Type.Integer({ minimum: 1, maximum: 1000, description: 'Messages per second. Default: 10.' }),
+    ),
+    dry_run: t.Optional(t.Boolean({ description: 'Only counts the messages.' })),
+  },
+  { examples: [{ since: '2026-01-31T12:00:00Z', which: 'undelivered', per_second: 50 }] },
+)
 export type ReplayRequest = typeof ReplayRequest.static
 
 export const Replay = t.Object({ count: Count })

@@ -3,7 +3,7 @@ import { Count, oneOf, Timestamp } from '../../../http/schemas.ts'
 import { AnyObject } from './fields.ts'
 
 export const EventTypeSeen = t.Object({
-  name: t.String(),
+  name: t.String({ examples: ['user.created'] }),
   first_seen_at: Timestamp,
   last_seen_at: Timestamp,
   count: Count,

@@ -3,18 +3,21 @@ import { STATUSES } from '../../../http/delivery-log/model.ts'
 import { lenient, oneOf, Timestamp } from '../../../http/schemas.ts'
 import { AnyObject, channels, EventType, Payload } from './fields.ts'
 
-export const NewMessage = lenient({
-  event_type: EventType,
-  payload: Payload,
-  idempotency_key: t.Optional(
-    t.String({ minLength: 1, maxLength: 256, expected: 'a string of 1 to 256 characters' }),
-  ),
-  channels: t.Optional(
-    channels(
-      'Delivers to endpoints that listen to one of these channels or to all. Without channels, delivers to every endpoint subscribed to the type.',
+export const NewMessage = lenient(
+  {
+    event_type: EventType,
+    payload: Payload,
+    idempotency_key: t.Optional(
+      t.String({ minLength: 1, maxLength: 256, expected: 'a string of 1 to 256 characters' }),
     ),
-  ),
-})
+    channels: t.Optional(
+      channels(
+        'Delivers to endpoints that listen to one of these channels or to all. Without channels, delivers to every endpoint subscribed to the type.',
+      ),
+    ),
+  },
+  { examples: [{ event_type: 'user.created', payload: { id: 42, email: 'ada@example.com' } }] },
+)
 export type NewMessage = typeof NewMessage.static
 
 export const Message = t.Object({
@@ -39,7 +42,7 @@ export const EndpointOutcome = t.Object({
     'not_sent',
     'forgotten',
   ] as const),
-  reason: t.String(),
+  reason: t.String({ examples: ['Delivered with the first attempt.'] }),
 })
 export type EndpointOutcome = typeof EndpointOutcome.static
 

@@ -1,0 +1,82 @@
+import { afterAll, expect, test } from 'bun:test'
+import { launchBrowser, NARROW, openPage, WIDE } from '../../support/browser.ts'
+import { startDemo } from '../../support/demo/index.ts'
+
+const demo = await startDemo({ hours: 0.5, hasWeekBefore: false })
+const browser = await launchBrowser()
+
+afterAll(async () => {
+  await browser.close()
+  await demo[Symbol.asyncDispose]()
+})
+
+test('The contents lead to each operation with its fields, responses and examples in three languages, without scripts', async () => {
+  const plain = await openPage(browser, `${demo.url}/reference`, WIDE, { javaScript: false })
+  const article = plain.locator('article:target')
+  await plain.click('nav a:has-text("Create a cron job")')
+  expect(await article.locator('h3').textContent()).toBe('Create a cron job')
+  await article.locator('summary:has-text("201")').click()
+  expect(await article.locator('dt:has-text("next_run_at")').isVisible()).toBe(true)
+  expect(await article.locator('summary:has-text("Try it")').isVisible()).toBe(false)
+  await plain.fill('[type=search]', 'create identity')
+  await plain.press('[type=search]', 'Enter')
+  await plain.click('main a:has-text("Create an identity")')
+  const field = article.locator('dl > div', { has: plain.locator('code:text-is("traits.email")') })
+  expect(await field.locator('b').textContent()).toBe('required')
+  const example = article.locator('[data-language] pre:visible')
+  const curl = (await example.textContent()) ?? ''
+  expect(curl).toContain('-H "Authorization: Bearer $GATEHOUSE_KEY"')
+  expect(curl).toContain(`-d '{"schema_id":"user","traits":{"email":"ada@example.com"}}'`)
+  await plain.check('[name=language][value=python]')
+  expect(await example.textContent()).toStartWith('import os')
+}, 30_000)
+
+test('An address from before each engine had a page leads to its operation', async () => {
+  const page = await openPage(browser, `${demo.url}/reference#post-v1-relay-messages`)
+  await page.waitForURL('**/reference/relay#post-v1-relay-messages')
+  expect(await page.locator('article:target h3').textContent()).toBe('Send an event')
+}, 30_000)
+
+test('Search filters all operations as you type, also on a phone', async () => {
+  const page = await openPage(browser, `${demo.url}/reference/gate`, NARROW)
+  await page.click('button[aria-label="Operations"]')
+  await page.fill('[type=search]', 'rotate secret')
+  const found = page.locator('nav [data-entry] a:visible')
+  expect(await found.allInnerTexts()).toEqual([
+    expect.stringContaining('Rotate the secret of a webhook'),
+    expect.stringContaining('Rotate the secret'),
+  ])
+  await found.last().click()
+  await page.waitForURL('**/reference/relay#post-v1-relay-endpoints-endpoint-id-rotate-secret')
+}, 30_000)
+
+test('A new key is taken from the console to the reference, tries requests there, and is gone with the page', async () => {
+  const page = await openPage(browser, 'about:blank')
+  const { token } = demo.session
+  await page
+    .context()
+    .addCookies([{ name: 'identity_session', value: token, url: demo.url, sameSite: 'Lax' }])
+  await page.goto(`${demo.url}/console/keys/new?engine=clockwork`)
+  await page.fill('[name=name]', 'Reference')
+  await page.click('button:has-text("Create key")')
+  const link = page.locator('a:has-text("Try it in the API reference")')
+  const reference = await page.context().newPage()
+  await reference.goto(demo.url + (await link.getAttribute('href')))
+  const key = reference.getByLabel('API key')
+  await reference.waitForFunction(() =>
+    document.querySelector('[data-key]:not(:placeholder-shown)'),
+  )
+  const article = reference.locator('#post-v1-clockwork-jobs-preview')
+  await article.locator('summary:has-text("Try it")').click()
+  await article.locator('textarea').fill('{"schedule":"0 9 * * 1-5"}')
+  await article.locator('button:has-text("Send POST request")').click()
+  const answer = article.locator('[data-answer]')
+  await answer.locator('code').waitFor()
+  expect(await answer.textContent()).toMatch(/^200 in \d+ ms.*"next_runs"/s)
+  await key.fill('svc_clockwork_sk_unknown')
+  await article.locator('button:has-text("Send POST request")').click()
+  await answer.locator('code:text-is("401")').waitFor()
+  await page.close()
+  await reference.reload()
+  expect(await key.inputValue()).toBe('')
+}, 30_000)
