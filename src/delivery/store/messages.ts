@@ -2,7 +2,7 @@ import { and, asc, desc, eq, sql } from 'drizzle-orm'
 import { compile } from '../../db/compile.ts'
 import type { Db } from '../../db/open.ts'
 import { rowOf } from '../../db/placeholders.ts'
-import { END, type Scan } from '../../platform/scan.ts'
+import { END, type Window } from '../../platform/scan.ts'
 import { messages } from '../schema.ts'
 import type { Stream } from '../stream.ts'
 
@@ -39,19 +39,30 @@ export function createMessageStore({ orm, client }: Db) {
     .from(messages)
     .where(and(eq(messages.tenantId, $('tenantId')), eq(messages.seq, $('seq'))))
     .prepare()
-  const list = orm
-    .select(head)
+  const inWindow = and(sql`${messages.seq} > ${$('after')}`, sql`${messages.seq} < ${$('before')}`)
+  const lists = [asc, desc].map((direction) =>
+    [undefined, eq(messages.type, $('type'))].map((type) =>
+      orm
+        .select(head)
+        .from(messages)
+        .where(and(inStream, type, inWindow))
+        .orderBy(direction(messages.seq))
+        .limit($('limit'))
+        .prepare(),
+    ),
+  )
+  const previews = orm
+    .select({
+      seq: messages.seq,
+      start: sql<string>`substr(${messages.payload}, 1, ${$('length')})`,
+    })
     .from(messages)
-    .where(and(inStream, sql`${messages.seq} < ${$('before')}`))
-    .orderBy(desc(messages.seq))
-    .limit($('limit'))
-    .prepare()
-  const listOfType = orm
-    .select(head)
-    .from(messages)
-    .where(and(inStream, eq(messages.type, $('type')), sql`${messages.seq} < ${$('before')}`))
-    .orderBy(desc(messages.seq))
-    .limit($('limit'))
+    .where(
+      and(
+        sql`+${messages.tenantId} = ${$('tenantId')}`,
+        sql`${messages.seq} in (select value from json_each(${$('seqs')}))`,
+      ),
+    )
     .prepare()
   const between = orm
     .select({
@@ -128,13 +139,21 @@ export function createMessageStore({ orm, client }: Db) {
     find: ({ tenantId, name }: Stream, id: string): MessageRow | undefined =>
       find.get({ tenantId, stream: name, id }),
     atSeq: (tenantId: string, seq: number): MessageRow | undefined => atSeq.get({ tenantId, seq }),
-    /** Newest first, starting after the message at `before`. */
-    list: ({ tenantId, name }: Stream, page: Scan & { type?: string | undefined }) => {
-      const { before = END, limit, type } = page
-      const values = { tenantId, stream: name, before, limit }
-      const rows = type === undefined ? list.all(values) : listOfType.all({ ...values, type })
-      return rows as MessageHead[]
+    /** Newest first unless the window is ascending. */
+    list: ({ tenantId, name }: Stream, page: Window & { type?: string | undefined }) => {
+      const { before = END, after = 0, isAscending = false, limit, type } = page
+      const [all, ofType] = lists[isAscending ? 0 : 1] ?? []
+      const statement = type === undefined ? all : ofType
+      return (statement?.all({ tenantId, stream: name, before, after, limit, type }) ??
+        []) as MessageHead[]
     },
+    /** The beginnings of payloads, by the number of the message. */
+    previews: (tenantId: string, seqs: readonly number[], length: number): Map<number, string> =>
+      new Map(
+        previews
+          .all({ tenantId, seqs: JSON.stringify(seqs), length })
+          .map(({ seq, start }) => [seq, start]),
+      ),
     /** Messages between two positions in the order of all messages, oldest first. */
     between: (
       { tenantId, name }: Stream,

@@ -2,6 +2,8 @@ import type { Db } from '../../db/open.ts'
 import type { Delivery } from '../../delivery/index.ts'
 import { checkChannel, checkEventType } from '../../delivery/matching.ts'
 import type { MessageHead } from '../../delivery/store/messages.ts'
+import type { Status } from '../../http/delivery-log/model.ts'
+import { statusOf } from '../../http/delivery-log/present.ts'
 import type { Caller } from '../../platform/caller.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { sha256 } from '../../platform/crypto.ts'
@@ -9,6 +11,7 @@ import { createCursor, type Page, page } from '../../platform/cursor.ts'
 import { fail, invalid, notFound } from '../../platform/errors.ts'
 import { withoutBlanks } from '../../platform/json-text.ts'
 import type { Metering } from '../../platform/metering/index.ts'
+import { restOf } from '../../platform/scan.ts'
 import type { Catalog } from './catalog.ts'
 import { presentMessageDetail } from './explain.ts'
 import { MAX_PAYLOAD_BYTES } from './limits.ts'
@@ -24,6 +27,30 @@ interface Receipt {
   /** True if the idempotency key was already used for a different message. */
   isMismatch: boolean
 }
+
+interface SummaryQuery {
+  limit: number
+  cursor?: string | undefined
+  eventType?: string | undefined
+  isAscending: boolean
+  since?: number | undefined
+  until?: number | undefined
+}
+
+/** A message as the console lists it. */
+export interface MessageSummary {
+  id: string
+  type: string
+  acceptedAt: number
+  /** The first characters of the payload. */
+  preview: string
+  /** Of up to `MAX_OUTCOMES` deliveries. */
+  outcomes: readonly { endpointId: string; status: Status }[]
+}
+
+const PREVIEW_LENGTH = 200
+/** Deliveries of a message that a list looks at. */
+export const MAX_OUTCOMES = 20
 
 export type Messages = ReturnType<typeof createMessages>
 
@@ -134,6 +161,38 @@ export function createMessages(parts: {
     return { ...listed, data: listed.data.map(presentMessage) }
   }
 
+  /** For the console: with the beginning of its payload and its outcomes, the worst first. */
+  function summaries(caller: Caller, query: SummaryQuery): Page<MessageSummary> {
+    const { limit, cursor, eventType: type, isAscending, since, until } = query
+    const stream = streamOf(caller)
+    const cursors = createCursor(`${ownList(caller, 'messages')} ${isAscending ? 'up' : ''}`)
+    const window = {
+      after: since === undefined ? undefined : delivery.messages.seqAt(since),
+      before: until === undefined ? undefined : delivery.messages.seqAt(until) + 1,
+      isAscending,
+      limit: limit + 1,
+    }
+    const rows = delivery.messages.list(stream, {
+      ...restOf(window, cursors.positionOf(cursor)),
+      type,
+    })
+    const listed = page(rows, limit, ({ seq }) => cursors.encode(seq))
+    const seqs = listed.data.map(({ seq }) => seq)
+    const previews = delivery.messages.previews(caller.tenantId, seqs, PREVIEW_LENGTH)
+    const outcomesOf = (seq: number) =>
+      delivery.deliveries
+        .ofMessage(stream, seq, { limit: MAX_OUTCOMES })
+        .map((row) => ({ endpointId: row.endpointId, status: statusOf(row) }))
+    return {
+      ...listed,
+      data: listed.data.map(({ seq, id, type, acceptedAt }) => ({
+        ...{ id, type, acceptedAt },
+        preview: previews.get(seq) ?? '',
+        outcomes: outcomesOf(seq),
+      })),
+    }
+  }
+
   /** A message with its outcome at each endpoint, and its payload exactly as sent. */
   function get(caller: Caller, id: string) {
     const stream = streamOf(caller)
@@ -142,7 +201,7 @@ export function createMessages(parts: {
     return { detail: presentMessageDetail(row, outcomes), payload: row.payload }
   }
 
-  return { send, announce, list, get }
+  return { send, announce, list, summaries, get }
 }
 
 function check({ event_type, channels }: NewMessage, payloadText: string) {

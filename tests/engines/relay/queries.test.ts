@@ -40,8 +40,11 @@ test('Nothing is sorted after it was found, but for the few deliveries of one me
 
 const OF_STREAM = 'tenant_id=? AND stream=?'
 test.each<[index: string, parts: string[]]>([
-  [`messages_by_stream (${OF_STREAM} AND seq<?)`, ['"accepted_at" from', 'desc limit', '"seq" <']],
-  [`messages_by_type (${OF_STREAM} AND type=? AND seq<?)`, ['"messages"."type" = ?']],
+  [
+    `messages_by_stream (${OF_STREAM} AND seq>? AND seq<?)`,
+    ['"accepted_at" from', 'desc limit', '"seq" <'],
+  ],
+  [`messages_by_type (${OF_STREAM} AND type=? AND seq>? AND seq<?)`, ['"messages"."type" = ?']],
   [`messages_by_stream (${OF_STREAM} AND seq>? AND`, ['"messages"."seq" <= ?', 'order by']],
   ['messages_by_time (accepted_at<?)', ['"accepted_at" desc']],
   ['messages_by_time (accepted_at<?)', ['"accepted_at" asc']],

@@ -8,25 +8,34 @@ import { Textarea } from '../../../../views/ui/form/textarea.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
 import { type ListPosition, pagerLinks } from '../../../../views/ui/pager.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
-import { DataTable } from '../../../../views/ui/table.tsx'
+import { type Sorting, sortingIn, sortingText } from '../../../../views/ui/sorting.ts'
+import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
-import type { Message, NewMessage } from '../../../engines/relay/model/messages.ts'
+import { Time } from '../../../../views/ui/time.tsx'
+import type { MessageSummary } from '../../../engines/relay/messages.ts'
+import type { NewMessage } from '../../../engines/relay/model/messages.ts'
 import { type Fields, parseJson } from '../../../http/body.ts'
 import type { Page } from '../../../platform/cursor.ts'
 import { invalid } from '../../../platform/errors.ts'
 import { trimmedText } from '../../form.ts'
 import { good, page, usePage } from '../../page.tsx'
+import { type TimeFilter, timeFilterIn } from '../../time-filter.ts'
 import { channelsIn } from './fields.ts'
-import { Moment } from './state.tsx'
+import { OutcomeMarks } from './outcome-marks.tsx'
 
 const ON_A_PAGE = 50
+const SORTS = { received: 'desc' } as const
 
 interface MessageList {
-  found: Page<Message>
+  found: Page<MessageSummary>
+  /** URLs of endpoints by ID. */
+  endpoints: ReadonlyMap<string, string>
   eventType: string | undefined
+  time: TimeFilter
+  sorting: Sorting<keyof typeof SORTS>
 }
 
-/** Messages, newest first. */
+/** Messages with their outcome at each endpoint. */
 export const messageList = page({
   path: '/messages',
   section: 'messages',
@@ -34,22 +43,40 @@ export const messageList = page({
   right: 'read',
   title: 'Messages',
 
-  load({ relay, caller, environment, query, position: { cursor } }): MessageList {
+  load(context): MessageList {
+    const { relay, delivery, caller, environment, tenantId, query, position } = context
+    const by = caller('relay', environment)
     const eventType = query.event_type || undefined
-    const of = { limit: ON_A_PAGE, cursor, event_type: eventType }
-    return { found: relay.messages.list(caller('relay', environment), of), eventType }
+    const time = timeFilterIn(context)
+    const sorting = sortingIn(query.sort, SORTS)
+    const addresses = delivery.queries.addresses({ tenantId, name: `relay.${environment}` })
+    const { since, until } = time
+    return {
+      found: relay.messages.summaries(by, {
+        ...{ limit: ON_A_PAGE, cursor: position.cursor, eventType, since, until },
+        isAscending: !sorting.isDescending,
+      }),
+      endpoints: new Map(addresses.map(({ id, url }) => [id, url])),
+      ...{ eventType, time, sorting },
+    }
   },
 
+  status: ({ time }) => (time.errors.length > 0 ? 422 : 200),
+
   view(list) {
-    const { found, eventType } = list
+    const { found, eventType, time, sorting } = list
     const { href, may, position, baseUrl } = usePage()
     const { data, next_cursor: cursor } = found
-    const hasAny = data.length > 0 || eventType !== undefined
+    const isFiltered = eventType !== undefined || time.isSet
+    const hasAny = data.length > 0 || isFiltered
     const send = may('change') && (
       <LinkButton weight="primary" href={href('/messages/new', { event_type: eventType })}>
         Send message
       </LinkButton>
     )
+    const sort = sortingText(sorting, SORTS)
+    const hrefOf = (of: { sort?: string | undefined } & ListPosition) =>
+      href('/messages', { event_type: eventType, ...time.query, sort, ...of })
     return (
       <>
         <PageHead
@@ -61,7 +88,10 @@ export const messageList = page({
           <FilterBar
             action={href('/messages')}
             search={{ label: 'Search by event type', name: 'event_type', value: eventType }}
-            clearHref={eventType && href('/messages')}
+            filters={[time.filter]}
+            inputs={time.inputs}
+            kept={{ sort }}
+            clearHref={isFiltered ? href('/messages') : undefined}
           />
         )}
         <DataTable
@@ -69,22 +99,21 @@ export const messageList = page({
           rows={data}
           hrefOf={({ id }) => href(`/messages/${id}`)}
           idOf={({ id }) => id}
-          columns={[
-            {
-              label: 'Event type',
-              isWide: true,
-              cell: ({ event_type: type }) => <Text text={type} />,
-            },
-            { label: 'ID', cell: ({ id }) => <Id id={id} what="message ID" /> },
-            {
-              label: 'Received',
-              align: 'right',
-              narrow: 'corner',
-              cell: ({ timestamp }) => <Moment at={timestamp} />,
-            },
-          ]}
+          columns={columnsOf(list)}
+          sorting={{
+            current: sorting,
+            sorts: SORTS,
+            hrefOf: (to) => hrefOf({ sort: sortingText(to, SORTS) }),
+          }}
           empty={
-            eventType === undefined ? (
+            isFiltered ? (
+              <EmptyState
+                icon="messages"
+                sentence="No matching messages"
+                next={eventType && 'Enter the full event type, such as order.paid.'}
+                action={<LinkButton href={href('/messages')}>View all messages</LinkButton>}
+              />
+            ) : (
               <EmptyState
                 icon="messages"
                 sentence="No messages yet"
@@ -92,32 +121,54 @@ export const messageList = page({
                 action={send}
                 curl={firstMessage(baseUrl())}
               />
-            ) : (
-              <EmptyState
-                icon="messages"
-                sentence="No messages of this type"
-                next="Enter the full event type, such as order.paid."
-                action={<LinkButton href={href('/messages')}>View all messages</LinkButton>}
-              />
             )
           }
-          pages={pagerLinks(position, cursor, (to) =>
-            href('/messages', { event_type: eventType, ...to }),
-          )}
+          pages={{ ...pagerLinks(position, cursor, hrefOf), isSorted: sort !== undefined }}
         />
       </>
     )
   },
 })
 
-function sentenceOn({ found, eventType }: MessageList, position: ListPosition) {
+const columnsOf = ({ endpoints }: MessageList): Column<MessageSummary>[] => [
+  {
+    label: 'Message',
+    isWide: true,
+    cell: ({ type, preview }) => (
+      <>
+        <Text text={type} />
+        <span class="hint preview">
+          <Text text={preview} limit={PREVIEW_SHOWN} />
+        </span>
+      </>
+    ),
+  },
+  {
+    label: 'Endpoints',
+    cell: ({ outcomes }) => <OutcomeMarks outcomes={outcomes} endpoints={endpoints} />,
+  },
+  { label: 'ID', narrow: 'hidden', cell: ({ id }) => <Id id={id} what="message ID" /> },
+  {
+    label: 'Received',
+    align: 'right',
+    narrow: 'corner',
+    sort: 'received',
+    cell: ({ acceptedAt }) => <Time at={acceptedAt} />,
+  },
+]
+
+const PREVIEW_SHOWN = 120
+
+function sentenceOn({ found, eventType, time, sorting }: MessageList, position: ListPosition) {
   const [latest] = found.data
   const of = eventType === undefined ? '' : ' of this type'
-  if (!latest) return `No messages${of === '' ? ' yet' : of}`
+  if (!latest) return eventType || time.isSet ? 'No matching messages' : 'No messages yet'
+  if (time.isSet) return 'Messages of this time range'
+  if (!sorting.isDescending) return `All messages${of}, oldest first`
   if (position.cursor !== undefined) return `Older messages${of}`
   return (
     <>
-      Last message{of} received <Moment at={latest.timestamp} />
+      Last message{of} received <Time at={latest.acceptedAt} />
     </>
   )
 }
