@@ -26,6 +26,7 @@ import { createGateOperators } from './operators/index.ts'
 import { gateRetention } from './retention.ts'
 import { createRoutes } from './routes.ts'
 import { createSessions } from './sessions/index.ts'
+import { createBrandingSettings } from './settings/branding/index.ts'
 import { createSettings } from './settings/index.ts'
 import { createRules } from './settings/rules.ts'
 import { createSignInMethods } from './settings/sign-in-methods.ts'
@@ -133,6 +134,8 @@ export function createGate(
     tenants,
     enabledMethods: selfService.enabledMethods,
   })
+  const { branding } = platform
+  const brandingSettings = createBrandingSettings({ branding, tenantMails, baseUrl })
   const policies = createPolicySettings({ clock, settings, pdp })
   const webhooks = createWebhooks({ ...platform, delivery })
   const routes = createRoutes({
@@ -147,6 +150,7 @@ export function createGate(
     signInMethods,
     policies,
     rules,
+    brandingSettings,
     webhooks,
     access,
   })

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { authorizationRoutes, authzenRoutes } from './authorization/routes.ts'
 import { identityRoutes } from './identities/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
+import { brandingRoutes } from './settings/branding/routes.ts'
 import { publicRoutes } from './settings/public-routes.ts'
 import { settingsRoutes } from './settings/routes.ts'
 import { flowRoutes } from './sign-in/routes.ts'
@@ -17,6 +18,7 @@ type Services = Parameters<typeof identityRoutes>[0] &
   Parameters<typeof authorizationRoutes>[0] &
   Parameters<typeof authzenRoutes>[0] &
   Parameters<typeof settingsRoutes>[0] &
+  Parameters<typeof brandingRoutes>[0] &
   Parameters<typeof webhookRoutes>[0] &
   Parameters<typeof publicRoutes>[0] &
   Parameters<typeof selfServiceRoutes>[0]
@@ -32,6 +34,7 @@ export const createRoutes = (parts: Services) =>
         .use(accessTokenRoutes(parts))
         .use(authorizationRoutes(parts))
         .use(settingsRoutes(parts))
+        .use(brandingRoutes(parts))
         .use(webhookRoutes(parts)),
     )
     .use(authzenRoutes(parts))

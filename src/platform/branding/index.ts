@@ -1,7 +1,6 @@
 import type { Db } from '../../db/open.ts'
 import type { Actor, Audit } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
-import { fail, notFound } from '../errors.ts'
 import { createReadCache } from '../read-cache.ts'
 import type { Tenants } from '../tenants.ts'
 import { logoPath } from './addresses.ts'
@@ -36,6 +35,9 @@ export interface LogoImage {
   bytes: Uint8Array<ArrayBuffer>
 }
 
+/** Images of logos; undefined keeps one, null deletes it. */
+export type LogoFiles = Partial<Record<LogoTheme, Uint8Array | null | undefined>>
+
 export const LOGO_THEMES = ['light', 'dark'] as const
 
 const REMEMBERED_TENANTS = 1000
@@ -58,10 +60,17 @@ export function createBranding(parts: {
 
   function read(tenantId: string): BrandingSettings {
     const { tenantId: _, ...row } = store.find(tenantId) ?? NONE
-    const logos = store
-      .logos(tenantId)
-      .map(({ theme, ...logo }) => [theme, { ...logo, path: logoPath(tenantId, logo.hash) }])
-    return { ...row, logos: Object.fromEntries(logos) }
+    const stored = store.logos(tenantId)
+    const times = [row, ...stored].flatMap(({ updatedAt }) => updatedAt ?? [])
+    const logos = stored.map(({ theme, updatedAt: _, ...logo }) => {
+      const path = logoPath(tenantId, logo.hash)
+      return [theme, { ...logo, path }]
+    })
+    return {
+      ...row,
+      logos: Object.fromEntries(logos),
+      updatedAt: times.length > 0 ? Math.max(...times) : null,
+    }
   }
 
   /** The name that users of a tenant see. */
@@ -79,27 +88,23 @@ export function createBranding(parts: {
   const preview = (tenantId: string, input: BrandingInput): BrandingSettings =>
     changed(of(tenantId), checkedBranding(input))
 
-  /** Stores a logo. Throws `invalid` unless it is a small PNG, JPEG or WebP image. */
-  function setLogo(actor: Actor, tenantId: string, theme: LogoTheme, bytes: Uint8Array) {
-    const image = checkedImage(bytes, 'image')
-    const detail = { theme, ...image, bytes: bytes.byteLength }
-    return commit(actor, tenantId, 'branding.logo_changed', detail, (updatedAt) =>
-      store.putLogo({
-        ...image,
-        tenantId,
-        theme,
-        hash: imageHash(bytes),
-        data: bytes.toBase64(),
-        updatedAt,
-      }),
-    )
-  }
-
-  /** Throws `not_found` if there is no such logo. */
-  const removeLogo = (actor: Actor, tenantId: string, theme: LogoTheme) =>
-    commit(actor, tenantId, 'branding.logo_removed', { theme }, () => {
-      if (!store.removeLogo(tenantId, theme)) fail(notFound('logo not found'))
+  /** Stores the given logos; null deletes one. Throws `invalid` unless they are small images. */
+  function setLogos(actor: Actor, tenantId: string, logos: LogoFiles): Promise<BrandingSettings> {
+    const changes = LOGO_THEMES.flatMap((theme) => {
+      const bytes = logos[theme]
+      if (bytes === undefined) return []
+      return { theme, bytes, image: bytes && checkedImage(bytes, theme) }
     })
+    const detail = Object.fromEntries(changes.map(({ theme, image }) => [theme, image]))
+    return commit(actor, tenantId, 'branding.logos_changed', detail, (updatedAt) => {
+      for (const { theme, bytes, image } of changes)
+        if (bytes === null || image === null) store.removeLogo(tenantId, theme)
+        else {
+          const content = { hash: imageHash(bytes), data: bytes.toBase64() }
+          store.putLogo({ ...image, ...content, tenantId, theme, updatedAt })
+        }
+    })
+  }
 
   /** Makes a change in one commit with its audit entry, and returns the branding after it. */
   const commit = (
@@ -121,7 +126,7 @@ export function createBranding(parts: {
     return image && { type: image.type, bytes: Uint8Array.fromBase64(image.data) }
   }
 
-  return { of, nameOf, preview, change, setLogo, removeLogo, imageOf }
+  return { of, nameOf, preview, change, setLogos, imageOf }
 }
 
 const NONE = {

@@ -11,7 +11,7 @@ export type LogoTheme = LogoRow['theme']
 export function createBrandingStore({ orm }: Db) {
   const $ = sql.placeholder
   const ofTenant = eq(brandingLogos.tenantId, $('tenantId'))
-  const { theme, type, width, height, hash } = brandingLogos
+  const { theme, type, width, height, hash, updatedAt } = brandingLogos
   const put = orm
     .insert(branding)
     .values(rowOf(branding))
@@ -31,7 +31,7 @@ export function createBrandingStore({ orm }: Db) {
     })
     .prepare()
   const logos = orm
-    .select({ theme, type, width, height, hash })
+    .select({ theme, type, width, height, hash, updatedAt })
     .from(brandingLogos)
     .where(ofTenant)
     .prepare()
@@ -43,7 +43,6 @@ export function createBrandingStore({ orm }: Db) {
   const removeLogo = orm
     .delete(brandingLogos)
     .where(and(ofTenant, eq(brandingLogos.theme, $('theme'))))
-    .returning({ theme: brandingLogos.theme })
     .prepare()
 
   return {
@@ -52,7 +51,6 @@ export function createBrandingStore({ orm }: Db) {
     putLogo: (row: LogoRow) => void putLogo.run({ ...row }),
     logos: (tenantId: string) => logos.all({ tenantId }),
     image: (tenantId: string, hash: string) => image.get({ tenantId, hash }),
-    removeLogo: (tenantId: string, theme: LogoTheme): boolean =>
-      removeLogo.get({ tenantId, theme }) !== undefined,
+    removeLogo: (tenantId: string, theme: LogoTheme) => void removeLogo.run({ tenantId, theme }),
   }
 }

@@ -44,8 +44,8 @@ test('A stored sender name adds no header and no address, whatever is in it', as
 
 test('Logos are in the mail itself, and those of no other tenant', async () => {
   const [shop, thief] = [tenant('shop'), tenant('thief')]
-  await branding.setLogo(ACTOR, shop, 'light', png())
-  const look = await branding.setLogo(ACTOR, shop, 'dark', jpeg(800, 400))
+  await branding.setLogos(ACTOR, shop, { light: png() })
+  const look = await branding.setLogos(ACTOR, shop, { dark: jpeg(800, 400) })
   const { html } = renderMail({ ...CONTENT, look })
   expect(html).toContain('width="80" height="40" alt="Acme"')
   await send('ada@example.com', { tenantId: shop, html })

@@ -4,6 +4,7 @@ import { CODES, withToken } from '../../engines/gate/sign-in/flows/acts.ts'
 import { bootFlows, flowsOf, PASSWORD, totpAt } from '../../engines/gate/sign-in/flows/fixture.ts'
 import { bootTestApp } from '../../support/app.ts'
 import { startBotApi } from '../../support/bot-api/index.ts'
+import { png } from '../branding/images.ts'
 import { ACTOR, exportOf, importInto, rowsIn } from './fixture.ts'
 import { contentOf, fileOf, type Line, ofKind } from './lines.ts'
 
@@ -25,6 +26,11 @@ async function furnish(botApi: ReturnType<typeof startBotApi>) {
     idle_timeout_seconds: 3600,
   })
   await api.put('/v1/gate/settings/passwords', { min_length: 12 })
+  const settings = '/v1/gate/settings/branding'
+  await api.put(settings, { display_name: 'Acme Cloud', accent_color: '#ffd400' })
+  await api.put(`${settings}/logos`, { light: png().toString('base64') })
+  const text = { kind: 'recovery', language: 'de', subject: 'Hallo von {{name}}' }
+  await api.put(`${settings}/emails`, { emails: [text] })
   const { session_token: token } = await gate.register(ADA)
   const secret = await gate.enrol(token)
   const flow = await gate.settings(token)
@@ -63,7 +69,16 @@ test(MOVED, async () => {
   // Later, because a code of the authenticator works once.
   await using home = await bootTestApp({ flags, start: '2026-03-02T11:00:00.000Z' })
   const imported = await importInto(home, fileOf(lines))
-  const counts = { tenant: 1, identity: 2, address: 2, cron_job: 1, delayed_job: 1, bot: 1 }
+  const look = { branding: 1, branding_logo: 1, mail_text: 1 }
+  const counts = {
+    ...look,
+    tenant: 1,
+    identity: 2,
+    address: 2,
+    cron_job: 1,
+    delayed_job: 1,
+    bot: 1,
+  }
   const leftOut = { recovery_codes: 1 }
   expect(imported).toMatchObject({ counts, alreadyThere: 0, leftOut, notes: {} })
   const [row] = rowsIn(home, 'audit_log').filter(({ action }) => action === 'tenant.imported')

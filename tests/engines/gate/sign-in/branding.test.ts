@@ -24,10 +24,10 @@ async function signInPage(acme: Awaited<ReturnType<typeof newTenant>>) {
 test('A sign-in page shows the name, logos, color and links of its tenant, and of no other', async () => {
   const [acme, other] = [await newTenant(), await newTenant()]
   await branding.change(ACTOR, acme.id, EVERYTHING)
-  await branding.setLogo(ACTOR, acme.id, 'light', png())
+  await branding.setLogos(ACTOR, acme.id, { light: png() })
   const plain = (await signInPage(acme)).html
   expect(plain).toContain('class="logo plate"')
-  await branding.setLogo(ACTOR, acme.id, 'dark', jpeg(64, 32))
+  await branding.setLogos(ACTOR, acme.id, { dark: jpeg(64, 32) })
   const { html } = await signInPage(acme)
   expect(html).toContain('Sign in to <bdi>Acme Cloud</bdi>')
   expect(html).toContain('class="flow branded"')
@@ -43,7 +43,7 @@ test('A sign-in page shows the name, logos, color and links of its tenant, and o
 test('An uploaded image is served as an image only, to keep, and gone with its logo', async () => {
   const acme = await newTenant()
   const polyglot = Buffer.concat([png(), Buffer.from('<script>alert(1)</script>')])
-  const { logos } = await branding.setLogo(ACTOR, acme.id, 'light', polyglot)
+  const { logos } = await branding.setLogos(ACTOR, acme.id, { light: polyglot })
   const path = logos.light?.path ?? ''
   const { status, headers } = await app.raw(path)
   expect(status).toBe(200)
@@ -56,7 +56,7 @@ test('An uploaded image is served as an image only, to keep, and gone with its l
   expect(headers.has('set-cookie')).toBe(false)
   const { id } = await newTenant()
   expect((await app.raw(path.replace(acme.id, id))).status).toBe(404)
-  await branding.removeLogo(ACTOR, acme.id, 'light')
+  await branding.setLogos(ACTOR, acme.id, { light: null })
   expect((await app.raw(path)).status).toBe(404)
 })
 

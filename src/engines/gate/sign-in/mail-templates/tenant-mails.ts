@@ -3,6 +3,7 @@ import type { Audit } from '../../../../platform/audit/index.ts'
 import type { Branding, BrandingInput } from '../../../../platform/branding/index.ts'
 import type { Caller } from '../../../../platform/caller.ts'
 import type { Clock } from '../../../../platform/clock.ts'
+import { AppError, renamed } from '../../../../platform/errors.ts'
 import type { Store } from '../../store.ts'
 import { LANGUAGES, type Language } from '../model.ts'
 import type { MailContent, MailStyle } from './contents.ts'
@@ -24,6 +25,9 @@ export interface TenantMail extends MailText {
   defaultIntro: string
   placeholders: readonly Placeholder[]
 }
+
+/** A text to be stored; null for the default. */
+type NewText = Pick<TenantMail, 'kind' | 'language' | 'subject' | 'intro'>
 
 export type TenantMails = ReturnType<typeof createTenantMails>
 
@@ -64,23 +68,30 @@ export function createTenantMails(parts: {
     list(tenant).find((mail) => mail.kind === kind && mail.language === language) as TenantMail
 
   /** Replaces the texts of an email; null restores the default. Throws `invalid` with all problems. */
-  async function change(caller: Caller, kind: MailKind, language: Language, text: MailText) {
-    const { tenantId, actor } = caller
-    const { subject, intro } = checkedMailText(kind, text)
-    await db.commitFor(tenantId, () => {
-      const key = { tenantId, mail: kind, language }
-      if (subject === null && intro === null) store.mailTexts.remove(key)
-      else store.mailTexts.put({ ...key, subject, intro, updatedAt: clock.now() })
-      audit.record({
-        tenantId,
-        actor,
-        action: 'branding.email_changed',
-        object: `tenant:${tenantId}`,
-        detail: { email: kind, language, subject, intro },
-      })
+  const change = (caller: Caller, text: NewText) => save(caller, [checkedText(text)])
+
+  /** The same for several emails: all or none. Fields of errors are such as `emails.0.subject`. */
+  const changeAll = (caller: Caller, texts: readonly NewText[]) =>
+    save(
+      caller,
+      texts.map((text, index) => within(`emails.${index}`, () => checkedText(text))),
+    )
+
+  const save = ({ tenantId, actor }: Caller, texts: readonly NewText[]) =>
+    db.commitFor(tenantId, () => {
+      for (const { kind, language, subject, intro } of texts) {
+        const key = { tenantId, mail: kind, language }
+        if (subject === null && intro === null) store.mailTexts.remove(key)
+        else store.mailTexts.put({ ...key, subject, intro, updatedAt: clock.now() })
+        audit.record({
+          tenantId,
+          actor,
+          action: 'branding.email_changed',
+          object: `tenant:${tenantId}`,
+          detail: { email: kind, language, subject, intro },
+        })
+      }
     })
-    return find(caller, kind, language)
-  }
 
   /**
    * An email with sample values, as a tenant's users would get it. `unsaved` texts and settings take
@@ -100,7 +111,22 @@ export function createTenantMails(parts: {
     return sampleOf(kind, language, { tenantName, branding: look, ...(textOf && { textOf }) })
   }
 
-  return { templatesFor, list, find, change, preview }
+  return { templatesFor, list, find, change, changeAll, preview }
+}
+
+const checkedText = ({ kind, language, ...text }: NewText): NewText => ({
+  kind,
+  language,
+  ...checkedMailText(kind, text),
+})
+
+/** Adds the position in a list to the fields of errors. */
+function within<T>(position: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw error instanceof AppError ? renamed(error, (field) => `${position}.${field}`) : error
+  }
 }
 
 function presented(kind: MailKind, language: Language, own: MailText | undefined): TenantMail {

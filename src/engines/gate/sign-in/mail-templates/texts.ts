@@ -1,5 +1,5 @@
 import { LINK } from '../../../../platform/branding/checks.ts'
-import { AppError, type FieldError, invalid, notFound } from '../../../../platform/errors.ts'
+import { AppError, type FieldError, invalid } from '../../../../platform/errors.ts'
 import { UNSAFE_IN_LINE, UNSAFE_IN_NAME } from '../../../../platform/unsafe-characters.ts'
 
 /** The placeholders that a tenant may use in the introduction of each kind of email. */
@@ -97,12 +97,6 @@ export const paragraphsOf = (intro: string): string[] => intro.split(/\n\s*\n/)
 /** Replaces the placeholders; those without a value stay, which only a newer version can store. */
 export const filledIn = (text: string, values: Partial<Record<Placeholder, string>>): string =>
   text.replaceAll(MARK, (mark, name: Placeholder) => values[name] ?? mark)
-
-/** Throws `not_found` for an unknown kind of email. */
-export function mailKindOf(kind: string): MailKind {
-  if (!isMailKind(kind)) throw notFound('email not found')
-  return kind
-}
 
 /** For rows of an import. Throws `invalid` for an unknown kind, or a text that could not be saved. */
 export function checkKeptText({ mail, ...text }: MailText & { mail: string }) {
