@@ -32,7 +32,9 @@ export async function submitted<T>(
 export type FormFields = Readonly<Record<string, string | { name: string; label: string }>>
 
 /** An error of `headers.X-Foo` belongs to the form's `headers`, and its message names `X-Foo`. */
-function errorOf({ field = '', problem, at }: FieldError, names: FormFields): FormError {
+function errorOf(error: FieldError, names: FormFields): FormError {
+  const { field = '', problem, at, remedy } = error
+  const allow = remedy?.allow
   const steps = field.split('.')
   for (let length = steps.length; length > 0; length--) {
     const found = names[steps.slice(0, length).join('.')]
@@ -40,9 +42,14 @@ function errorOf({ field = '', problem, at }: FieldError, names: FormFields): Fo
     const { name, label } = typeof found === 'string' ? { name: found, label: '' } : found
     const subject = [label, steps.slice(length).join('.')].filter(Boolean).join(' ')
     const message = subject ? `${subject} ${problem}.` : asSentence(problem)
-    return { name, at, message: at ? `Line ${at.line}, column ${at.column}: ${message}` : message }
+    return {
+      name,
+      at,
+      allow,
+      message: at ? `Line ${at.line}, column ${at.column}: ${message}` : message,
+    }
   }
-  return { message: field ? `${field} ${problem}.` : asSentence(problem) }
+  return { allow, message: field ? `${field} ${problem}.` : asSentence(problem) }
 }
 
 /** An error message without its subject, as a sentence. */

@@ -68,6 +68,14 @@ export type Rule =
   /** No route has this path. */
   | 'unknown_route'
 
+/** What an operator can do about a problem. */
+export interface Remedy {
+  /** A sentence without its full stop. */
+  text: string
+  /** The entry of `[outbound] allow` that permits a target. */
+  allow: string
+}
+
 /** One problem of an input. */
 export interface FieldError {
   /** Dotted path as in the API, such as `headers.X-Foo`; absent for the input as a whole. */
@@ -75,6 +83,8 @@ export interface FieldError {
   rule?: Rule | undefined
   /** The rest of a sentence that begins with the field, such as `must be an http or https URL`. */
   problem: string
+  /** What to do about it, if that isn't to change the input. */
+  remedy?: Remedy | undefined
   /** The position within a text field, counted from 1. */
   at?: { line: number; column: number } | undefined
 }
@@ -83,6 +93,7 @@ export interface FieldError {
 type Broken = { field: string; rule: Rule } | { field?: undefined; rule?: Rule | undefined }
 
 export type ErrorOptions = Broken & {
+  remedy?: Remedy | undefined
   /** The error code in bodies of the form `{error: {code, message, request_id}}`. */
   code?: string | undefined
   /** Milliseconds until a retry makes sense, if known. */
@@ -107,10 +118,10 @@ export class AppError extends Error {
   constructor(
     readonly kind: ErrorKind,
     problem: string | readonly [FieldError, ...FieldError[]],
-    { field, rule, code, retryAfterMs, detail, within }: ErrorOptions = {},
+    { field, rule, remedy, code, retryAfterMs, detail, within }: ErrorOptions = {},
   ) {
     const fieldErrors =
-      typeof problem === 'string' ? ([{ field, rule, problem }] as const) : problem
+      typeof problem === 'string' ? ([{ field, rule, problem, remedy }] as const) : problem
     super(fieldErrors.map((error) => sentence(error, within)).join('\n'))
     this.name = 'AppError'
     this.code = code ?? kind
@@ -134,10 +145,15 @@ export class AppError extends Error {
 }
 
 /** The message of a problem, such as `url: must be an http or https URL`. */
-function sentence({ field, at, problem }: FieldError, within: string | undefined): string {
+function sentence(error: FieldError, within: string | undefined): string {
+  const { field, at } = error
   const position = at && `line ${at.line}, column ${at.column}`
-  return [within, field, position, problem].filter(Boolean).join(': ')
+  return [within, field, position, withRemedy(error)].filter(Boolean).join(': ')
 }
+
+/** A problem, followed by its remedy if it has one. */
+export const withRemedy = ({ problem, remedy }: FieldError): string =>
+  remedy ? `${problem}. ${remedy.text}` : problem
 
 /** An invalid input, always with the broken rule. */
 export const invalid = (problem: string, options: ErrorOptions & { rule: Rule }) =>

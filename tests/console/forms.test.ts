@@ -180,3 +180,32 @@ test('A form has all errors at once, with a summary, and never the secrets that 
   ;(await send('/endpoints/new', { ...ENDPOINT, secret: 'whsec_short' })).omits('whsec_short')
   ;(await send('/identities/new', { email: '', password: 'correct horse' })).omits('correct horse')
 })
+
+test('A refused private URL says how the operator of the server allows it', async () => {
+  const { owner, api, relay } = await app.newTenant()
+  const url = 'http://localhost:3000/hook'
+  const job = { name: 'a', schedule: '* * * * *', url }
+  for (const page of [
+    await owner.send('/jobs/new', { ...job, method: 'POST' }),
+    await owner.send('/endpoints/new', { url, format: 'standard' }),
+    await owner.send('/webhooks/new', { url, 'events[]': 'identity.login' }),
+  ]) {
+    expect(page.status).toBe(422)
+    page.says('href="#field-url"', 'gatehouse.toml', 'GATEHOUSE_OUTBOUND_ALLOW=localhost:3000')
+    expect(page.html).toContain('allow = [&quot;localhost:3000&quot;]')
+  }
+  const refusals = [
+    (await api.post('/v1/clockwork/jobs', job)).body.error,
+    (await relay.post('/v1/relay/endpoints', { url })).body.error.message,
+  ]
+  for (const message of refusals) {
+    expect(message).toStartWith('url: must be publicly reachable, but localhost is')
+    expect(message).toContain('allow = ["localhost:3000"] under [outbound] in gatehouse.toml')
+  }
+  const metadata = await owner.send('/endpoints/new', {
+    url: 'http://169.254.169.254/',
+    format: 'standard',
+  })
+  expect(metadata.status).toBe(422)
+  metadata.omits('GATEHOUSE_OUTBOUND_ALLOW')
+})

@@ -9,6 +9,8 @@ export interface FormError {
   message: string
   /** Position within the field's text. */
   at?: { line: number; column: number } | undefined
+  /** The entry of `[outbound] allow` that permits the refused target. */
+  allow?: string | undefined
 }
 
 /** A form that was refused: its action, fields and errors. */

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { type AppError, invalid, type Rule } from '../errors.ts'
+import { type AppError, invalid, type Remedy, type Rule, withRemedy } from '../errors.ts'
 import { peerOf } from '../transport/peer.ts'
 import { isLocal, whatForbids } from './addresses.ts'
 import type { AllowList } from './allow-list.ts'
@@ -30,22 +30,29 @@ export function checkTarget(raw: string, allow: AllowList): Target {
 }
 
 /** The error for a URL that must not be called. */
-export const refusedUrl = (problem: string, rule: Rule) => invalid(problem, { field: 'url', rule })
+export const refusedUrl = (problem: string, rule: Rule, remedy?: Remedy) =>
+  invalid(problem, { field: 'url', rule, remedy })
 
 /** The message for users about a refused call: `URL must be publicly reachable, but …`. */
-export const refusalSentence = ({ field, problem, message }: AppError): string =>
-  field === 'url' ? `URL ${problem}` : message
+export const refusalSentence = ({ field, fieldErrors, message }: AppError): string =>
+  field === 'url' ? `URL ${withRemedy(fieldErrors[0])}` : message
 
-/** With `isLocal`, the error explains how the operator can allow the target. */
+/** With `isLocal`, the error says how the operator of the server can allow the target. */
 export function notPublic(
   what: string,
   { name, port }: Pick<Target, 'name' | 'port'>,
   isLocal: boolean,
 ) {
   const host = isIP(name) === 6 ? `[${name}]:${port}` : `${name}:${port}`
-  const hint = isLocal ? `. To allow it, start Gatehouse with --outbound-allow ${host}` : ''
-  return refusedUrl(`must be publicly reachable, but ${what}${hint}`, 'private_address')
+  const problem = `must be publicly reachable, but ${what}`
+  return refusedUrl(problem, 'private_address', isLocal ? allowing(host) : undefined)
 }
+
+/** Whoever sends the URL may have no access to the server, so it names its operator. */
+const allowing = (host: string): Remedy => ({
+  allow: host,
+  text: `To allow it, the operator of this server adds allow = ["${host}"] under [outbound] in gatehouse.toml, or sets GATEHOUSE_OUTBOUND_ALLOW=${host}, and restarts Gatehouse`,
+})
 
 function parse(raw: string): URL {
   if (raw.length > MAX_URL_LENGTH)

@@ -158,7 +158,8 @@ test('A name on the list opens neither other ports nor other names, and leads to
   const { reason, message } = failure(await send(get('http://nas.lan:8124/')))
   expect(reason).toBe('refused')
   expect(message).toContain('nas.lan resolves to 127.0.0.1, a loopback address')
-  expect(message).toContain('--outbound-allow nas.lan:8124')
+  expect(message).toContain('allow = ["nas.lan:8124"] under [outbound] in gatehouse.toml')
+  expect(message).toContain('GATEHOUSE_OUTBOUND_ALLOW=nas.lan:8124')
   expect(failure(await send(get('http://evil.example/'))).reason).toBe('refused')
   for (const address of ['169.254.169.254', '100.100.100.200', '::ffff:7f00:1']) {
     const result = await resolving(['nas.lan'], address).send(get('http://nas.lan/'))

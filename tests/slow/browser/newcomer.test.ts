@@ -272,8 +272,10 @@ async function newNewcomer(
     },
     ...{ isToldInTheEnd, examines },
     isTold: (text: string | RegExp) => page.getByText(text).first().waitFor(),
-    chooses: (option: string) =>
-      clicks(page.getByRole('radio', { name: new RegExp(`^${option}\\b`) })),
+    chooses(option: string) {
+      const name = new RegExp(`^${option}\\b`)
+      return clicks(page.getByRole('radio', { name }).or(page.getByRole('checkbox', { name })))
+    },
     /** Confirms that a secret is saved, and continues. */
     async keepsTheSecret() {
       await clicks(page.getByRole('checkbox', { name: /^I've saved the/ }))

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Fields } from '../../../src/http/body.ts'
+import { CodeBlock } from '../code.tsx'
 import { type FormError, useHere } from '../here.tsx'
 import { StatusShape } from '../status.tsx'
 import { FormContext, idOf } from './field.tsx'
@@ -61,6 +62,19 @@ export const FieldRow = ({ children }: { children: ComponentChildren }) => (
   <div class="fieldrow">{children}</div>
 )
 
+/** How the operator of the server permits requests to a target in its own network. */
+const AllowTarget = ({ entry }: { entry: string }) => (
+  <div class="remedy">
+    <p>
+      Gatehouse calls only the public internet. The operator of this server can allow this target:
+      add it to <code>gatehouse.toml</code> or the environment, beside the entries that are already
+      there, and restart Gatehouse.
+    </p>
+    <CodeBlock title="gatehouse.toml">{`[outbound]\nallow = ["${entry}"]`}</CodeBlock>
+    <CodeBlock title="Environment variable">{`GATEHOUSE_OUTBOUND_ALLOW=${entry}`}</CodeBlock>
+  </div>
+)
+
 /** Errors of a submitted form, each linked to its field. Takes the focus. */
 export const ErrorSummary = ({ errors }: { errors: readonly FormError[] }) =>
   errors.length === 0 ? null : (
@@ -73,6 +87,7 @@ export const ErrorSummary = ({ errors }: { errors: readonly FormError[] }) =>
             <li>{name === undefined ? message : <a href={`#${idOf(name)}`}>{message}</a>}</li>
           ))}
         </ul>
+        {errors.map(({ allow }) => allow !== undefined && <AllowTarget entry={allow} />)}
       </div>
     </div>
   )
