@@ -87,6 +87,7 @@ export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) 
     '/console/keys/': [(await tenant.key('relay', 'live')).id],
     '/console/team/': [owner.id],
     '/console/installation/mail/': [mail],
+    '/console/installation/providers/': ['google'],
     '/console/installation/operators/': [owner.id],
     '/console/installation/tenants/': [tenant.id],
     ...(await addMessengerLogin(app, tenant)),

@@ -32,6 +32,7 @@ export const PAGES = {
   operators: page('Operators', '/operators', 'team'),
   health: page('Health', '/health', 'health'),
   mail: page('Email outbox', '/mail', 'mail'),
+  providers: page('Social login', '/providers', 'signIn'),
   mailServer: page('Mail server', '/mail-server', 'messages'),
   configuration: page('Configuration', '/configuration', 'configuration'),
 } as const satisfies Record<string, PageEntry>
@@ -57,7 +58,7 @@ const OF_INSTALLATION: readonly NavigationGroup[] = [
   { pages: ['overview'] },
   {
     title: 'Installation',
-    pages: ['tenants', 'operators', 'health', 'mailServer', 'mail', 'configuration'],
+    pages: ['tenants', 'operators', 'health', 'providers', 'mailServer', 'mail', 'configuration'],
   },
 ]
 

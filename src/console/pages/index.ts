@@ -13,6 +13,8 @@ import { mailServerPage } from './installation/mail-server.tsx'
 import { operatorPage } from './installation/operator.tsx'
 import { operatorList } from './installation/operators.tsx'
 import { outboxPage } from './installation/outbox.tsx'
+import { installationProvider } from './installation/provider.tsx'
+import { installationProviders } from './installation/providers.tsx'
 import { tenantPage } from './installation/tenant.tsx'
 import { newTenant, tenantList } from './installation/tenants.tsx'
 import { delayedList } from './jobs/delayed.tsx'
@@ -119,6 +121,8 @@ export const PAGES: readonly Page[] = [
   healthPage,
   outboxPage,
   emailPage,
+  installationProviders,
+  installationProvider,
   mailServerPage,
   configurationPage,
   welcomePage,

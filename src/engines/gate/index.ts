@@ -1,4 +1,4 @@
-import type { Config } from '../../config/index.ts'
+import type { AnyProvider, Config } from '../../config/index.ts'
 import type { Delivery } from '../../delivery/index.ts'
 import type { Access } from '../../http/access.ts'
 import type { Mail } from '../../platform/mail/index.ts'
@@ -193,5 +193,8 @@ export function createGate(
     rules,
     webhooks,
     callbackUrl: selfService.callbackUrl,
+    /** Asks a configured provider what it says without a user. Never rejects. */
+    checkProvider: (provider: AnyProvider) =>
+      selfService.social.check(provider, selfService.callbackUrl(provider)),
   }
 }

@@ -1,7 +1,6 @@
 import type { NodemailerError } from 'nodemailer'
 import { messageOf } from '../../db/errors.ts'
-
-const MAX_LENGTH = 300
+import { withoutParts } from '../redaction.ts'
 
 /** A refusal of these concerns the mail; of earlier commands, the server or the sender. */
 const ABOUT_THE_MAIL = new Set(['RCPT TO', 'DATA'])
@@ -21,14 +20,3 @@ export function isFinal({ code, command, permanent, responseCode }: NodemailerEr
 /** The message of an error on one line, without what is to be hidden. */
 export const reasonOf = (error: unknown, hidden: readonly string[]): string =>
   withoutParts(messageOf(error), hidden)
-
-/** Servers can quote what they were sent, so `hidden` parts are removed in upper and lower case. */
-export function withoutParts(text: string, hidden: readonly string[]): string {
-  const shown = hidden
-    .filter((part) => part !== '')
-    .toSorted((a, b) => b.length - a.length)
-    .reduce((text, part) => text.replaceAll(anyCaseOf(part), '[hidden]'), text)
-  return [...shown.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()].slice(0, MAX_LENGTH).join('')
-}
-
-const anyCaseOf = (text: string) => new RegExp(RegExp.escape(text), 'giu')

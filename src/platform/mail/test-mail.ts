@@ -1,8 +1,8 @@
 import { createTransport } from 'nodemailer'
 import type { Config } from '../../config/index.ts'
 import type { Clock } from '../clock.ts'
+import { withoutParts } from '../redaction.ts'
 import { explanationOf, TOO_SLOW } from './explanation.ts'
-import { withoutParts } from './failure.ts'
 import { domainOf, mailServerOf, secretsOf, senderOf, transportOptions } from './server.ts'
 import { renderMail } from './template.ts'
 

@@ -33,14 +33,20 @@ test('Providers are listed with missing settings, and enabled with a warning abo
     expect((await member.send(`${PAGE}/${unknown}/on`)).status).toBe(404)
 })
 
-test('The page of a provider says what to configure and which callback URL to register', async () => {
-  const { as } = await app.newTenant()
+test('The page of a provider says what is missing, and where an admin configures it', async () => {
+  const { as, id } = await app.newTenant()
   const viewer = await as('viewer')
   for (const id of PROVIDERS) {
-    const page = await viewer.sees(`${PAGE}/providers/${id}`, `[gate.providers.${id}]`, 'Missing')
-    page.says(`/oidc/callback/${id}<`, id === 'apple' ? 'private_key = ' : 'client_secret = ')
-    expect(page.omits('Enable<').status).toBe(200)
+    const page = await viewer.sees(
+      `${PAGE}/providers/${id}`,
+      'Missing',
+      'Installation → Social login',
+    )
+    expect(page.omits('Enable<', '/installation/').status).toBe(200)
   }
+  const admin = await app.signIn({ isAdmin: true, roles: { [id]: 'viewer' } })
+  const links = (await admin.open(`${PAGE}/providers/google`)).links
+  expect(links).toContain('/installation/providers/google')
   for (const id of ['github-tenant', 'toString', '%3Cscript%3E'])
     expect((await viewer.open(`${PAGE}/providers/${id}`)).status).toBe(404)
   const { flags, env } = withClients('github')

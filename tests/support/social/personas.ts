@@ -93,7 +93,7 @@ const openId = (
 export const usualRefusal = (error: string, status = 400) =>
   Response.json({ error, error_description: `This is about ${error}.` }, { status })
 
-const graphError = (message: string) =>
+export const graphError = (message: string) =>
   Response.json({ error: { message, type: 'OAuthException', code: 100 } }, { status: 400 })
 
 const withRefreshToken = (answer: Words) => ({

@@ -5,7 +5,14 @@ import { controlAttributes, type FieldParts, Labelled, useField } from './field.
  * indentation. Tab leaves the field.
  */
 export function Textarea(
-  props: FieldParts & { value?: string; rows?: number; isMono?: boolean; placeholder?: string },
+  props: FieldParts & {
+    value?: string
+    rows?: number
+    isMono?: boolean
+    placeholder?: string
+    /** A refused form never returns a secret. */
+    isSecret?: boolean
+  },
 ) {
   const field = useField(props)
   return (
@@ -17,7 +24,7 @@ export function Textarea(
         required={field.isRequired}
         placeholder={field.placeholder}
       >
-        {startOf(field.value)}
+        {startOf(props.isSecret ? props.value : field.value)}
       </textarea>
     </Labelled>
   )

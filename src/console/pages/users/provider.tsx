@@ -1,10 +1,15 @@
 import { Marked } from '../../../../views/provider-marks.tsx'
-import { CodeBlock } from '../../../../views/ui/code.tsx'
-import { ActionButton } from '../../../../views/ui/form/button.tsx'
+import { ActionButton, LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
 import { StatusBadge } from '../../../../views/ui/status.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
-import { type Config, PROVIDERS, type ProviderName, requiredOf } from '../../../config/index.ts'
+import {
+  type AnyProvider,
+  type Config,
+  PROVIDERS,
+  type ProviderName,
+  requiredOf,
+} from '../../../config/index.ts'
 import { providerName } from '../../../engines/gate/sign-in/flows/ui/providers.ts'
 import { providers } from '../../../engines/gate/sign-in/social/providers/index.ts'
 import { fail, notFound } from '../../../platform/errors.ts'
@@ -21,7 +26,7 @@ export interface Required {
 }
 
 /** Required settings of a provider, by their names in the configuration file. */
-export function requiredSettings({ gate }: Config, name: ProviderName): Required[] {
+export function requiredSettings({ gate }: Config, name: AnyProvider): Required[] {
   const { clientId, clientSecret, teamId, keyId, privateKey } = gate.providers[name]
   const values: Record<string, string | undefined> = {
     client_id: clientId,
@@ -37,30 +42,14 @@ export function requiredSettings({ gate }: Config, name: ProviderName): Required
   }))
 }
 
-export const missingOf = (config: Config, name: ProviderName): string[] =>
+export const missingOf = (config: Config, name: AnyProvider): string[] =>
   requiredSettings(config, name).flatMap(({ name, isSet }) => (isSet ? [] : [name]))
-
-/** Where to register an app with each provider. */
-const REGISTRATIONS: Record<ProviderName, string> = {
-  github: 'https://github.com/settings/applications/new',
-  google: 'https://console.cloud.google.com/apis/credentials',
-  gitlab: 'https://gitlab.com/-/user_settings/applications',
-  microsoft: 'https://entra.microsoft.com/',
-  discord: 'https://discord.com/developers/applications',
-  facebook: 'https://developers.facebook.com/apps',
-  linkedin: 'https://www.linkedin.com/developers/apps',
-  apple: 'https://developer.apple.com/account/resources/identifiers/list/serviceId',
-  slack: 'https://api.slack.com/apps',
-  twitch: 'https://dev.twitch.tv/console/apps',
-  spotify: 'https://developer.spotify.com/dashboard',
-}
 
 interface ProviderPageView {
   id: ProviderName
   name: string
   isOn: boolean
   required: readonly Required[]
-  callbackUrl: string
   /** Requested OAuth scopes. */
   scopes: string
 }
@@ -79,7 +68,6 @@ export const providerPage = page({
       name: providerName(id),
       isOn: enabled.some((one) => one.provider === id && one.enabled),
       required: requiredSettings(installationSettings.current(), id),
-      callbackUrl: gate.callbackUrl(id),
       scopes: providers[id].scopes,
     }
   },
@@ -122,7 +110,7 @@ export const providerPage = page({
             ]}
           />
         </Section>
-        <SetUp {...provider} />
+        {!isSetUp && <SetUp {...provider} />}
       </>
     )
   },
@@ -164,39 +152,26 @@ const Setting = ({ isSet, value }: Omit<Required, 'name'>) => {
   )
 }
 
-const SetUp = ({ id, name, required, callbackUrl }: ProviderPageView) => (
-  <Section id="set-up" title={`Set up ${name}`} note="Once per installation, by an admin.">
-    <ol class="setupsteps">
-      <li>
-        <p>
-          Register an app at{' '}
-          <a href={REGISTRATIONS[id]} rel="noreferrer" target="_blank">
-            {name}
-          </a>{' '}
-          with this callback URL:
+/** What is left to do before the tenant can enable the provider. */
+const SetUp = ({ id, name }: ProviderPageView) => {
+  const { operator, href } = usePage()
+  return (
+    <Section id="set-up" title={`Set up ${name}`} isCard>
+      {operator.isAdmin ? (
+        <>
+          <p class="hint">
+            Register an app at {name} and enter its credentials once for the whole installation.
+          </p>
+          <div class="actions">
+            <LinkButton href={href(`/providers/${id}`)}>Set up {name}</LinkButton>
+          </div>
+        </>
+      ) : (
+        <p class="hint">
+          An admin of this installation registers an app at {name} and enters its credentials in the
+          console, under Installation → Social login.
         </p>
-        <CodeBlock title="Callback URL">{callbackUrl}</CodeBlock>
-      </li>
-      <li>
-        <p>Add the credentials to the configuration and restart Gatehouse:</p>
-        <CodeBlock title="gatehouse.toml" what="configuration">
-          {[
-            `[gate.providers.${id}]`,
-            ...required.map(({ name }) => `${name} = ${EXAMPLES[name]}`),
-          ].join('\n')}
-        </CodeBlock>
-      </li>
-      <li>
-        <p>Enable it here and try it.</p>
-      </li>
-    </ol>
-  </Section>
-)
-
-const EXAMPLES: Record<string, string> = {
-  client_id: '"…"',
-  client_secret: '"…"',
-  team_id: '"…"',
-  key_id: '"…"',
-  private_key: '"""\n-----BEGIN PRIVATE KEY-----\n…\n-----END PRIVATE KEY-----\n"""',
+      )}
+    </Section>
+  )
 }

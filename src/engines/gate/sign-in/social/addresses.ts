@@ -26,7 +26,7 @@ export function subjectAt(provider: Provider, addresses: Addresses, subject: str
 export function checkTransport(addresses: Addresses): void {
   const { authorize, token, userinfo, jwks } = addresses
   for (const address of [authorize, token, userinfo, jwks]) {
-    if (address !== undefined && !isSafe(new URL(address))) {
+    if (address !== undefined && !isSafeUrl(new URL(address))) {
       failed(`${new URL(address).host} must use https; http is allowed on this machine only`)
     }
   }
@@ -34,5 +34,6 @@ export function checkTransport(addresses: Addresses): void {
 
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/
 
-const isSafe = ({ protocol, hostname }: URL): boolean =>
+/** Whether a URL may be sent secrets: https, or http on this machine. */
+export const isSafeUrl = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname))

@@ -44,6 +44,9 @@ export function asSocialError(provider: AnyProvider, error: unknown): SocialErro
   return new SocialError(reason, `${provider}: ${message}`)
 }
 
+/** Why a call to a provider failed, without secrets. */
+export const reasonIn = (error: unknown): string => judge(error).message
+
 function judge(error: unknown): Pick<SocialError, 'reason' | 'message'> {
   if (error instanceof SocialError) return error
   if (error instanceof AuthorizationResponseError) {

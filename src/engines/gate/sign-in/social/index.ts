@@ -3,10 +3,11 @@ import { type BoundedFetch, createBoundedFetch } from '../../../../platform/boun
 import { type Clock, systemClock } from '../../../../platform/clock.ts'
 import { addressesOf, checkTransport, type ProviderSettings, subjectAt } from './addresses.ts'
 import { authorizationUrl, type OAuthSecrets } from './authorization-url.ts'
+import { checkConnection, type ProviderCheck } from './check.ts'
 import { checkedSubject } from './claims.ts'
 import { signedSecret } from './client-secret.ts'
 import type { Connection, Outcome, Return, Tokens } from './connection.ts'
-import { asSocialError, failed } from './errors.ts'
+import { asSocialError, failed, reasonIn } from './errors.ts'
 import { createKeySets } from './key-sets.ts'
 import { oauthExchange } from './oauth-exchange.ts'
 import { openIdExchange } from './openid-exchange.ts'
@@ -14,6 +15,7 @@ import type { Addresses, Person, Provider } from './provider.ts'
 import { providers } from './providers/index.ts'
 
 export type { OAuthSecrets } from './authorization-url.ts'
+export type { ProviderCheck } from './check.ts'
 export { SocialError } from './errors.ts'
 
 /**
@@ -38,6 +40,8 @@ export interface Social {
     provider: AnyProvider,
     of: { redirectUri: string; params: URLSearchParams; state: string; secrets: OAuthSecrets },
   ): Promise<SocialProfile>
+  /** Asks a configured provider what it says without a user. Never rejects. */
+  check(provider: AnyProvider, redirectUri: string): Promise<ProviderCheck[]>
 }
 
 /** For each of up to four successive calls: the waiting browser is disconnected after 30 s. */
@@ -70,6 +74,14 @@ export function createSocial(parts: {
 
   return {
     isConfigured: (name) => hasClient(providers[name], parts.providers()[name]),
+    async check(name, redirectUri) {
+      try {
+        return await checkConnection(connect(name), redirectUri)
+      } catch (error) {
+        const message = `${reasonIn(error)}.`
+        return [{ about: 'addresses', result: 'failed', message }]
+      }
+    },
     begin: (name, { upstream = {}, ...of }) =>
       named(name, async () => authorizationUrl({ ...connect(name), ...of, upstream })),
     complete: (name, of) =>
