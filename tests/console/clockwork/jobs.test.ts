@@ -84,6 +84,42 @@ test('A new job has a preview of its schedule, which saves nothing, and may be a
   expect((await owner.open(copy)).status).toBe(404)
 })
 
+test('A preset makes the cron expression, and its form shows the same preset again', async () => {
+  const { owner, target } = await app.newTenant()
+  const create = `${JOBS}/new`
+  await owner.sees(create, 'Runs every 5 minutes', '<code>*/5 * * * *</code>')
+  for (const [fields, schedule] of [
+    [{ repeat: 'minutes', every: '1' }, '* * * * *'],
+    [{ repeat: 'minutes', every: '15' }, '*/15 * * * *'],
+    [{ repeat: 'hourly', minute: '7' }, '7 * * * *'],
+    [{ repeat: 'daily', time: '09:30' }, '30 9 * * *'],
+    [{ repeat: 'weekdays', time: '00:00' }, '0 0 * * 1-5'],
+    [{ repeat: 'weekly', time: '18:05', weekday: '0' }, '5 18 * * 0'],
+    [{ repeat: 'monthly', time: '03:00', day: '31' }, '0 3 31 * *'],
+    [{ repeat: 'custom', schedule: '0 0 1 1 *' }, '0 0 1 1 *'],
+  ] as const) {
+    const { location } = await owner.send(create, typed(target.url, { schedule: '', ...fields }))
+    const [path = ''] = (location ?? '').split('?')
+    const form = await owner.sees(`${path}/edit`, `<code>${schedule}</code>`)
+    expect(form.html).toContain(`<option value="${fields.repeat}" selected`)
+    for (const [name, value] of Object.entries(fields))
+      expect(form.html).toMatch(
+        new RegExp(
+          `name="${name}"[^>]* value="${value.replaceAll('*', '[*]')}"|<option value="${value}" selected`,
+        ),
+      )
+    await owner.press(path, 'Delete job')
+  }
+  for (const [fields, wrong] of [
+    [{ repeat: 'minutes', every: '7' }, 'every'],
+    [{ repeat: 'hourly', minute: '60' }, 'minute'],
+    [{ repeat: 'daily', time: '24:00' }, 'time'],
+    [{ repeat: 'weekly', time: '09:00', weekday: '7' }, 'weekday'],
+    [{ repeat: 'monthly', time: '09:00', day: '0' }, 'day'],
+  ] as const)
+    expect((await owner.send(create, typed(target.url, fields))).wrong).toEqual([wrong])
+})
+
 test('A job that failed shows request, response and the next attempt', async () => {
   await using job = await withJob({ headers, body: '{"a":1}' })
   job.target.answers(() => new Response('{"reason":"<b>down</b>"}', { status: 503 }))
@@ -188,6 +224,25 @@ test('A new delayed job runs at the time that was typed, in UTC', async () => {
   const [job] = app.clockwork.delayed.list(id)
   expect(job).toMatchObject({ run_at: `${run_at}:00.000Z`, headers, body: fields.body })
   expect(owner.audited('delayed_job.created')).toEqual([`delayed_job:${job?.id}`])
+})
+
+test('A new delayed job runs in 10 minutes, in an hour, or tomorrow at nine in the time zone of the tenant', async () => {
+  const { id, owner, target } = await app.newTenant()
+  await owner.send('/settings', { name: 'Acme', time_zone: 'Asia/Tokyo' })
+  const { schedule: _, ...fields } = typed(target.url)
+  const now = app.clock.now()
+  const inTokyo = new Date(now + 9 * HOUR + 24 * HOUR).toISOString().slice(0, 10)
+  for (const [when, at] of [
+    ['10m', now + 10 * MINUTE],
+    ['1h', now + HOUR],
+    ['tomorrow', Date.parse(`${inTokyo}T00:00:00Z`)],
+  ] as const) {
+    await owner.send(`${DELAYED}/new`, { ...fields, when })
+    const runs = app.clockwork.delayed.list(id).map(({ run_at }) => run_at)
+    expect([when, runs]).toEqual([when, expect.arrayContaining([new Date(at).toISOString()])])
+  }
+  for (const { id: job } of app.clockwork.delayed.list(id))
+    await owner.send(`${DELAYED}/${job}/cancel`)
 })
 
 test('A failed delayed job shows its attempts and the next one', async () => {

@@ -137,7 +137,16 @@ export function Field(props: FieldProps) {
 
 interface FieldProps extends FieldParts {
   value?: string
-  type?: 'text' | 'email' | 'url' | 'password' | 'number' | 'date' | 'datetime-local' | 'search'
+  type?:
+    | 'text'
+    | 'email'
+    | 'url'
+    | 'password'
+    | 'number'
+    | 'date'
+    | 'datetime-local'
+    | 'time'
+    | 'search'
   placeholder?: string
   autocomplete?: string
   isMono?: boolean

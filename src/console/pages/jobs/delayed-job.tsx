@@ -1,22 +1,15 @@
 import { AutoRefresh } from '../../../../views/layout/live.tsx'
 import { CurlBlock } from '../../../../views/ui/code.tsx'
 import { DangerZone } from '../../../../views/ui/confirm.tsx'
-import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
-import { Field } from '../../../../views/ui/form/field.tsx'
-import { PageForm } from '../../../../views/ui/form/form.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
 import { JsonView } from '../../../../views/ui/json.tsx'
 import { Columns, Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
 import { StatusBadge } from '../../../../views/ui/status.tsx'
 import { shorten, Text } from '../../../../views/ui/text.tsx'
-import { Time, useTimes } from '../../../../views/ui/time.tsx'
+import { Time } from '../../../../views/ui/time.tsx'
 import { counted } from '../../../../views/ui/words.ts'
 import type { DelayedJob } from '../../../engines/clockwork/model.ts'
-import { parseRunAt } from '../../../engines/clockwork/run-at.ts'
 import { shownTo } from '../../../engines/clockwork/shown-job.ts'
-import { isoTime } from '../../../platform/clock.ts'
-import { momentIn } from '../../../platform/time-zone.ts'
-import { trimmedText } from '../../form.ts'
 import { good, page, usePage } from '../../page.tsx'
 import {
   attemptOf,
@@ -27,7 +20,6 @@ import {
   type JobAttempts,
   plannedAt,
 } from './execution.tsx'
-import { JOB_FIELDS, RequestFields, requestIn } from './fields.tsx'
 import { MAX_TITLE_LENGTH } from './job.tsx'
 
 interface DelayedJobView extends JobAttempts {
@@ -162,81 +154,4 @@ function sentenceOn({ job, attempts }: DelayedJobView) {
     case 'cancelled':
       return 'Cancelled'
   }
-}
-
-/** The form of a new delayed job. */
-export const newDelayedJob = page({
-  path: '/delayed/new',
-  section: 'delayed',
-  right: 'change',
-  title: 'New delayed job',
-
-  load: () => ({}),
-
-  view() {
-    const { href, now, zone } = usePage()
-    const { minute } = useTimes()
-    return (
-      <>
-        <PageHead
-          title="New delayed job"
-          state={{
-            sentence: 'Sends an HTTP request once, at the time that you set. Retries failures.',
-          }}
-        />
-        <PageForm
-          action=""
-          buttons={
-            <>
-              <Button weight="primary">Create delayed job</Button>
-              <LinkButton weight="bare" href={href('/delayed')}>
-                Cancel
-              </LinkButton>
-            </>
-          }
-        >
-          <Field name="name" label="Name" isRequired />
-          <Field
-            name="run_at"
-            label={`Run at (${zone})`}
-            type="datetime-local"
-            isRequired
-            help={`Current time: ${minute(now).slice('2026-01-01 '.length)}.`}
-          />
-          <RequestFields />
-        </PageForm>
-      </>
-    )
-  },
-
-  actions: {
-    '': {
-      right: 'change',
-      form: JOB_FIELDS,
-      flash: good('Delayed job created.'),
-      /** The audit log records jobs created in the console, but not jobs created with the API. */
-      async run(context) {
-        const { clockwork, audit, tenantId, actor, caller, fields, now } = context
-        const runAt = runAtIn(trimmedText(fields, 'run_at'), context.zone)
-        const request = requestIn(context, () => parseRunAt(runAt, now))
-        const record = (id: string) =>
-          audit.record({
-            tenantId,
-            actor,
-            action: 'delayed_job.created',
-            object: `delayed_job:${id}`,
-          })
-        const wanted = { ...request, run_at: runAt }
-        const { id } = await clockwork.delayed.create(caller('clockwork'), wanted, record)
-        return { to: `/delayed/${id}` }
-      },
-    },
-  },
-})
-
-/** A time from a form, which has no zone, as the API takes it. */
-function runAtIn(text: string, zone: string): string {
-  const [, minute, seconds = ':00'] = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d)(:\d\d)?$/.exec(text) ?? []
-  const at = momentIn(`${minute}${seconds}`, zone)
-  return Number.isNaN(at) ? text : isoTime(at)
 }

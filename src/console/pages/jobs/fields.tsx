@@ -14,6 +14,11 @@ const MAX_NAME_LENGTH = 255
 export const JOB_FIELDS: FormFields = {
   name: { name: 'name', label: 'Name' },
   schedule: { name: 'schedule', label: 'Schedule' },
+  every: { name: 'every', label: 'Minutes' },
+  minute: { name: 'minute', label: 'Minute' },
+  time: { name: 'time', label: 'Time' },
+  weekday: { name: 'weekday', label: 'Day' },
+  day: { name: 'day', label: 'Day' },
   run_at: { name: 'run_at', label: 'Time' },
   url: { name: 'url', label: 'URL' },
   method: { name: 'method', label: 'Method' },

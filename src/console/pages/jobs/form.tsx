@@ -1,22 +1,23 @@
 import type { ComponentChildren } from 'preact'
-import { Events } from '../../../../views/ui/events.tsx'
 import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Checkbox } from '../../../../views/ui/form/choices.tsx'
-import { errorAt, Field, FieldError } from '../../../../views/ui/form/field.tsx'
+import { Field } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
-import { PageHead, Section } from '../../../../views/ui/section.tsx'
+import { PageHead } from '../../../../views/ui/section.tsx'
 import { shorten } from '../../../../views/ui/text.tsx'
-import { capitalized } from '../../../../views/ui/words.ts'
 import type { CronJob, CronJobChange, Preview } from '../../../engines/clockwork/model.ts'
-import { scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
 import type { Fields } from '../../../http/body.ts'
 import { trimmedText } from '../../form.ts'
 import { good, type PageContext, page, usePage } from '../../page.tsx'
-import { ExactTime } from './execution.tsx'
 import { asUnix, bodyTextIn, headerLines, JOB_FIELDS, RequestFields, requestIn } from './fields.tsx'
 import { MAX_TITLE_LENGTH } from './job.tsx'
-
-const SHOWN_RUNS = 5
+import {
+  isPreview,
+  previewOf,
+  ScheduleFields,
+  scheduleIn,
+  scheduleValues,
+} from './schedule-fields.tsx'
 
 interface JobForm {
   job?: CronJob
@@ -32,9 +33,10 @@ export const newJob = page({
   title: 'New job',
 
   load(context): JobForm {
-    const { clockwork, tenantId, query } = context
-    const initial = query.from === undefined ? {} : copyOf(clockwork.jobs.get(tenantId, query.from))
-    return { initial, preview: previewIn(context) }
+    const { clockwork, tenantId, query, submission } = context
+    const initial =
+      query.from === undefined ? EMPTY : copyOf(clockwork.jobs.get(tenantId, query.from))
+    return { initial, preview: previewOf(context, submission?.values ?? initial) }
   },
 
   view: (form) => (
@@ -58,7 +60,7 @@ export const newJob = page({
         if (isPreview(fields)) return previewed(fields)
         const { id } = await clockwork.jobs.create(caller('clockwork'), {
           ...requestIn(context, () => scheduleIn(fields)),
-          schedule: trimmedText(fields, 'schedule'),
+          schedule: scheduleIn(fields),
           is_active: trimmedText(fields, 'is_active') === 'true',
         })
         return { to: `/jobs/${id}` }
@@ -75,8 +77,10 @@ export const editJob = page({
   title: 'Edit job',
 
   load(context): JobForm {
-    const job = context.clockwork.jobs.get(context.tenantId, context.params.id)
-    return { job, initial: fieldsOf(job), preview: previewIn(context) }
+    const { clockwork, tenantId, params, submission } = context
+    const job = clockwork.jobs.get(tenantId, params.id)
+    const initial = fieldsOf(job)
+    return { job, initial, preview: previewOf(context, submission?.values ?? initial) }
   },
 
   above: ({ job }, { href }) =>
@@ -132,15 +136,7 @@ const JobForm = (
         }
       >
         <Field name="name" label="Name" isRequired />
-        <Field
-          name="schedule"
-          label="Schedule"
-          isMono
-          isRequired
-          placeholder="*/15 * * * *"
-          help="Cron expression in UTC: minute, hour, day of month, month, day of week."
-        />
-        <SchedulePreview {...form} />
+        <ScheduleFields preview={form.preview} />
         <RequestFields />
         {form.children}
       </PageForm>
@@ -148,79 +144,13 @@ const JobForm = (
   )
 }
 
-/** Previews the schedule: with scripts while typing, without on a button. */
-function SchedulePreview({ preview }: JobForm) {
-  const { actionHref, submission } = usePage()
-  const isAsked = isPreview(submission?.values)
-  const error = isAsked ? errorAt(submission?.errors, 'schedule') : undefined
-  const update = { 'hx-post': actionHref(''), 'hx-select': '#preview > *', 'hx-swap': 'innerHTML' }
-  return (
-    <>
-      <div class="actions">
-        <button
-          type="submit"
-          class="button small"
-          name="intent"
-          value="preview"
-          {...update}
-          hx-target="#preview"
-          hx-indicator="#progress"
-        >
-          Preview schedule
-        </button>
-      </div>
-      <div
-        id="preview"
-        aria-live="polite"
-        {...update}
-        hx-trigger="input delay:400ms from:#field-schedule"
-        hx-include="closest form"
-        hx-vals='{"intent":"preview"}'
-      >
-        {preview && <Runs {...preview} />}
-        {error !== undefined && <FieldError name="preview" error={error} />}
-      </div>
-    </>
-  )
-}
-
-const Runs = ({ description, warnings, url: target, next_runs: runs }: Preview) => {
-  const messages = [...warnings, ...(target?.reason ? [target.reason] : [])]
-  return (
-    <Section id="preview-title" title={`Runs ${description}`} isCard>
-      <ol class="times">
-        {runs.slice(0, SHOWN_RUNS).map((at) => (
-          <li>
-            <ExactTime at={Date.parse(at)} />
-          </li>
-        ))}
-      </ol>
-      {messages.length > 0 && (
-        <Events
-          label="Warnings"
-          events={messages.map((text) => ({ tone: 'warn', title: `${capitalized(text)}.` }))}
-        />
-      )}
-    </Section>
-  )
-}
-
-const isPreview = (fields: Fields = {}): boolean => trimmedText(fields, 'intent') === 'preview'
-
-const scheduleIn = (fields: Fields) => scheduleOf(trimmedText(fields, 'schedule'))
-
 /** Shows the form again, with the preview of a valid schedule. */
 function previewed(fields: Fields) {
   scheduleIn(fields)
   return { again: true } as const
 }
 
-function previewIn({ clockwork, submission }: PageContext): Preview | undefined {
-  if (!submission || !isPreview(submission.values) || submission.errors.length > 0) return undefined
-  const target = trimmedText(submission.values, 'url')
-  const schedule = trimmedText(submission.values, 'schedule')
-  return clockwork.preview({ schedule, ...(target !== '' && { url: target }) })
-}
+const EMPTY: Fields = { ...scheduleValues(), is_active: 'true' }
 
 const copyOf = (job: CronJob): Fields => ({
   ...fieldsOf(job),
@@ -230,7 +160,7 @@ const copyOf = (job: CronJob): Fields => ({
 
 const fieldsOf = (job: CronJob): Fields => ({
   name: job.name,
-  schedule: job.schedule,
+  ...scheduleValues(job.schedule),
   url: job.url,
   method: job.method,
   headers: headerLines(job.headers),
@@ -241,7 +171,7 @@ const fieldsOf = (job: CronJob): Fields => ({
 function changeIn(context: PageContext, job: CronJob): CronJobChange {
   const { fields } = context
   const { name, url, method, headers, body } = requestIn(context, () => scheduleIn(fields))
-  const schedule = trimmedText(fields, 'schedule')
+  const schedule = scheduleIn(fields)
   return {
     ...(name !== job.name && { name }),
     ...(schedule !== job.schedule && { schedule }),

@@ -1,5 +1,5 @@
 import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
-import { Select } from '../../../../views/ui/form/choices.tsx'
+import { Checkbox, Select } from '../../../../views/ui/form/choices.tsx'
 import { Field } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
 import { Textarea } from '../../../../views/ui/form/textarea.tsx'
@@ -30,7 +30,7 @@ export const newEndpoint = page({
   right: 'change',
   title: 'New endpoint',
 
-  load: ({ query }) => ({ initial: { event_types: query.event_types ?? '' } }),
+  load: ({ query }) => ({ initial: { event_types: query.event_types ?? '', active: 'true' } }),
 
   view: ({ initial }) => <EndpointForm initial={initial} />,
 
@@ -164,6 +164,13 @@ function EndpointForm({ endpoint, initial }: { endpoint?: Endpoint; initial: Fie
             isMono
             isRequired={false}
             help="An existing secret of your receiver, as whsec_ and base64. If empty, a new one is created."
+          />
+        )}
+        {!endpoint && (
+          <Checkbox
+            name="active"
+            label="Active"
+            help="If not selected, messages are held until you resume the endpoint."
           />
         )}
       </PageForm>

@@ -32,7 +32,11 @@ export function channelsIn(body: Fields): string[] {
 /** Reads a new endpoint from a form. No event types means all. */
 export function newEndpointIn(body: Fields): NewEndpoint {
   const secret = trimmedText(body, 'secret')
-  return { ...endpointIn(body), ...(secret !== '' && { secret }) }
+  return {
+    ...endpointIn(body),
+    active: trimmedText(body, 'active') === 'true',
+    ...(secret !== '' && { secret }),
+  }
 }
 
 /** Reads a change of an endpoint from a form, without the secret. */
