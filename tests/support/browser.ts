@@ -19,11 +19,15 @@ const QUIET = [
 ]
 
 /** A real browser, from the packages of the lock file. */
-export async function launchBrowser(): Promise<Browser> {
+export async function launchBrowser(args: readonly string[] = []): Promise<Browser> {
   // Drawing as on a graphics card, in software, takes two thirds of the time of a test.
   sparticuz.setGraphicsMode = false
   const executablePath = await sparticuz.executablePath()
-  return chromium.launch({ executablePath, args: [...sparticuz.args, ...QUIET], headless: true })
+  return chromium.launch({
+    executablePath,
+    args: [...sparticuz.args, ...QUIET, ...args],
+    headless: true,
+  })
 }
 
 /** The screens and color schemes that pages are made for. */

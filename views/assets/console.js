@@ -2,6 +2,8 @@
 const $ = (selector, from = document) => from.querySelector(selector)
 const $$ = (selector, from = document) => [...from.querySelectorAll(selector)]
 
+const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
+
 /** Delegated listener, which also covers elements that are swapped in later. */
 const on = (type, selector, handle) =>
   document.addEventListener(type, (event) => {
@@ -9,19 +11,64 @@ const on = (type, selector, handle) =>
     if (element) handle(event, element)
   })
 
-/* Copying */
+/*
+ * Copying. On plain http there is no clipboard API: a selected field is copied instead, and if the
+ * browser refuses that as well, the field is shown.
+ */
 on('click', '[data-copy]', async (_event, button) => {
   const code = $('code', button.closest('.codeblock') ?? undefined)
   const text = button.dataset.copy || code?.textContent || ''
+  if (!(await copied(text, button))) return offer(text, button)
+  button.classList.add('done')
+  say('Copied')
+  setTimeout(() => button.classList.remove('done'), 1600)
+})
+async function copied(text, button) {
   try {
     await navigator.clipboard.writeText(text)
-    button.classList.add('done')
-    say('Copied')
-    setTimeout(() => button.classList.remove('done'), 1600)
+    return true
   } catch {
-    say("Couldn't copy. Select the text and copy it yourself.")
+    const field = fieldWith(text)
+    // Outside of an open dialog, nothing can be selected.
+    const place = button.closest('dialog') ?? document.body
+    place.append(field)
+    field.select()
+    const isCopied = document.execCommand('copy')
+    field.remove()
+    button.focus()
+    return isCopied
   }
-})
+}
+function fieldWith(text) {
+  const field = document.createElement('textarea')
+  field.value = text
+  field.readOnly = true
+  field.ariaLabel = 'Text to copy'
+  return field
+}
+
+/** Shows a text to copy with the keyboard, selected. */
+function offer(text, button) {
+  const dialog = document.createElement('dialog')
+  dialog.className = 'dialog'
+  dialog.setAttribute('aria-labelledby', 'copying')
+  dialog.innerHTML = `<div class="question"><h3 id="copying">Press ${isApple ? '⌘C' : 'Ctrl+C'} to copy</h3>
+    <p>The browser didn't let this page copy the text.</p><div class="field"></div>
+    <div class="actions"><button type="button" class="button" data-close>Close</button></div></div>`
+  const field = fieldWith(text)
+  field.rows = 4
+  field.className = 'mono'
+  field.autofocus = true
+  $('.field', dialog).append(field)
+  field.addEventListener('copy', () => setTimeout(() => dialog.close()))
+  dialog.addEventListener('close', () => {
+    dialog.remove()
+    button.focus()
+  })
+  document.body.append(dialog)
+  dialog.showModal()
+  field.select()
+}
 
 /** Announces text to screen readers. */
 function say(text) {
@@ -294,7 +341,7 @@ document.addEventListener('htmx:after:swap', (event) => {
 function arrive() {
   const { address } = document.body.dataset
   if (address) history.replaceState(history.state, '', address)
-  if (!/Mac|iPhone|iPad/.test(navigator.platform)) {
+  if (!isApple) {
     for (const key of $$('.search kbd, .modifier')) key.textContent = 'Ctrl K'
   }
   for (const toast of $$('[data-toast]')) fade(toast)
