@@ -8,6 +8,7 @@ import topbar from './layout/topbar.css' with { type: 'text' }
 import touch from './layout/touch.css' with { type: 'text' }
 import reference from './reference/reference.css' with { type: 'text' }
 import banner from './ui/banner.css' with { type: 'text' }
+import bulk from './ui/bulk.css' with { type: 'text' }
 import charts from './ui/charts/charts.css' with { type: 'text' }
 import code from './ui/code.css' with { type: 'text' }
 import confirm from './ui/confirm.css' with { type: 'text' }
@@ -48,6 +49,7 @@ export const consoleCss = [
   filterBar,
   form,
   table,
+  bulk,
   pager,
   events,
   code,

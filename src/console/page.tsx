@@ -90,6 +90,9 @@ export interface Outcome {
   /** The page again, with the values of the form and the result of the action. */
   again?: true
   result?: unknown
+  /** With `again`: a message, and the fields to show instead of those of the form. */
+  report?: Flash
+  values?: Fields
 }
 
 // biome-ignore lint/suspicious/noConfusingVoidType: most actions await a change that returns nothing

@@ -143,10 +143,16 @@ export function createPages(
       creations: creationsFor(context),
       here: request.method === 'GET' ? undefined : pathAt(spec, context),
       above: isBelow ? [crumbTo(section, context), ...above] : [],
-      flash: flash ?? flashes.get(context.query.done ?? ''),
+      flash: flash ?? flashIn(context.query),
       status,
       children,
     })
+  }
+
+  /** The message that an action led to, with the number of objects that it changed. */
+  function flashIn({ done = '', count = '' }: PageContext['query']): Flash | undefined {
+    const flash = flashes.get(done)
+    return flash && { ...flash, text: flash.text.replace('{count}', count.replace(/\D.*/, '')) }
   }
 
   const creations = pages.flatMap(({ path, right, title }) =>
@@ -176,9 +182,15 @@ export function createPages(
     }
     const submission = { action: name, values: context.fields, errors: errors ?? [] }
     if (errors) return show(spec, context, { submission, status: 422 })
-    const { to, query, away, cookies, flash, shown, again, result } = value ?? ({} as Outcome)
+    const { to, query, away, cookies, flash, shown, again, result, ...of } =
+      value ?? ({} as Outcome)
     if (away) return new Response(null, { status: 303, headers: { location: away } })
-    if (again) return show(spec, context, { submission, result })
+    if (again)
+      return show(spec, context, {
+        submission: { ...submission, values: of.values ?? submission.values },
+        result,
+        flash: of.report,
+      })
     if (shown) return render(spec, context, { title: shown.title, node: shown.page })
     const done = [keyOf(spec, name), flash].filter(Boolean).join('.')
     const target = to ?? pathOf(spec, context.params)
@@ -250,7 +262,7 @@ function macroOf(access: Access): Record<string, string | true> {
 interface Shown {
   result?: unknown
   submission?: Submission
-  flash?: Flash
+  flash?: Flash | undefined
   status?: number
 }
 

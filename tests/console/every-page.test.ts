@@ -27,7 +27,7 @@ const RULES: [RegExp, readonly Who[]][] = [
   [/^POST \/console\/team\b|^GET \/console\/team\/invite$/, ['owner']],
   [/^POST \/console\/(usage\/cap|settings)\b/, ['owner']],
   [/^POST .*\/(delete|remove)$/, ['owner']],
-  [/^POST \/console\/delayed\/:id\/cancel$/, ['owner']],
+  [/^POST \/console\/delayed\/(:id|selected)\/cancel$/, ['owner']],
   [/^GET .*\/(new|edit)$/, ['owner', 'member']],
   [/^POST /, ['owner', 'member']],
   [/^GET \/console(\/|$)/, TENANT],
@@ -130,6 +130,22 @@ test('Everything of another tenant is unknown to every page, and changed by none
       const own = acme.owner.in(environmentOf(route))
       if (method === 'GET' && (await own.open(path)).status !== 200) wrong.push(`own ${route}`)
     }
+  expect(wrong).toEqual([])
+})
+
+test('Rows of another tenant are changed by no action on selected rows', async () => {
+  const { owner: stranger } = await app.newTenant('Other')
+  const ids = Object.entries(parameters).flatMap(([, [id]]) => (id ? [['ids[]', id]] : []))
+  const wrong: string[] = []
+  const selecting = routesIn(app, 'POST').filter((path) => path.includes('/selected/'))
+  expect(selecting.length).toBeGreaterThan(12)
+  for (const route of selecting) {
+    const { open, send } = stranger.in(environmentOf(route))
+    await open('/account')
+    const before = written(app)
+    const { status, text } = await send(route, ids)
+    if (status !== 200 || !text.includes(' not ') || written(app) !== before) wrong.push(route)
+  }
   expect(wrong).toEqual([])
 })
 

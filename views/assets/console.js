@@ -120,6 +120,29 @@ on('click', 'dialog', (event, dialog) => {
   if (event.target === dialog) dialog.close()
 })
 
+/* Selecting rows. A list that updates itself keeps the selection. */
+const boxes = () => $$('.select input[name]')
+let selected = new Set()
+function countSelected() {
+  const all = boxes()
+  const checked = all.filter((box) => box.checked)
+  selected = new Set(checked.map((box) => box.value))
+  const count = $('[data-selected-count]')
+  if (count) count.textContent = `${checked.length} selected`
+  const every = $('[data-select-all]')
+  if (!every) return
+  every.checked = checked.length > 0 && checked.length === all.length
+  every.indeterminate = checked.length > 0 && checked.length < all.length
+}
+on('change', '.select input', (_event, box) => {
+  if ('selectAll' in box.dataset) for (const one of boxes()) one.checked = box.checked
+  countSelected()
+})
+document.addEventListener('htmx:after:swap', () => {
+  for (const box of boxes()) box.checked ||= selected.has(box.value)
+  countSelected()
+})
+
 /* Enter keeps the indentation in code fields. execCommand keeps the undo history. */
 on('keydown', 'textarea[data-code]', (event, field) => {
   if (event.key !== 'Enter' || event.isComposing || event.ctrlKey || event.metaKey) return
@@ -339,6 +362,7 @@ document.addEventListener('htmx:after:swap', (event) => {
 
 /** Prepares a page, loaded or replaced. */
 function arrive() {
+  countSelected()
   const { address } = document.body.dataset
   if (address) history.replaceState(history.state, '', address)
   if (!isApple) {

@@ -1,4 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact'
+import { BulkBar, SelectAll, type Selection, SelectRow } from './bulk.tsx'
 import { Icon } from './icons.tsx'
 import { IN_PLACE, Pager, type Pages } from './pager.tsx'
 import { type Sorting, type Sorts, turned } from './sorting.ts'
@@ -38,6 +39,8 @@ export const DataTable = <Row,>(table: {
   empty?: VNode
   pages?: Pages
   sorting?: TableSorting
+  /** Needs `idOf`. */
+  selection?: Selection | undefined
 }) =>
   table.rows.length === 0 ? (
     (table.empty ?? null)
@@ -48,6 +51,7 @@ export const DataTable = <Row,>(table: {
           <caption class="unseen">{table.caption}</caption>
           <thead>
             <tr>
+              {table.selection && <SelectAll />}
               {table.columns.map((column) => (
                 <Header column={column} sorting={table.sorting} />
               ))}
@@ -59,8 +63,12 @@ export const DataTable = <Row,>(table: {
               const isChanged = id !== undefined && id === table.changedId
               return (
                 <tr id={id && `row-${id}`} class={isChanged ? 'changed' : undefined}>
+                  {table.selection && id !== undefined && (
+                    <SelectRow id={id} isSelected={table.selection.selected.has(id)} />
+                  )}
                   {table.columns.map((column, position) => (
                     <Cell
+                      id={table.selection && position === 0 ? `title-${id}` : undefined}
                       column={column}
                       isTitle={position === 0}
                       href={position === 0 ? table.hrefOf?.(row) : undefined}
@@ -74,6 +82,7 @@ export const DataTable = <Row,>(table: {
           </tbody>
         </table>
       </div>
+      {table.selection && <BulkBar {...table.selection} />}
       {table.pages && <Pager {...table.pages} />}
     </div>
   )
@@ -103,6 +112,7 @@ const Header = <Row,>(of: { column: Column<Row>; sorting: TableSorting | undefin
 const UNLABELLED: ReadonlySet<string | undefined> = new Set(['bare', 'corner'])
 
 const Cell = <Row,>(cell: {
+  id: string | undefined
   column: Column<Row>
   isTitle: boolean
   href?: string
@@ -116,7 +126,7 @@ const Cell = <Row,>(cell: {
         {cell.column.label}
       </span>
     )}
-    <div class="cell">
+    <div class="cell" id={cell.id}>
       {cell.href === undefined ? (
         cell.children
       ) : (

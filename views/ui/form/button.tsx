@@ -19,6 +19,8 @@ export const Button = (
     value?: string
     /** Overrides the action of its form. */
     action?: string
+    /** ID of a form that it is outside of. */
+    form?: string
     isDisabled?: boolean
     /** Hidden without scripts. */
     isScripted?: boolean
@@ -34,6 +36,7 @@ export const Button = (
     name={button.name}
     value={button.value}
     formaction={button.action}
+    form={button.form}
     disabled={button.isDisabled}
     data-close={button.closes ? '' : undefined}
     data-leave={button.leaves ? '' : undefined}

@@ -15,6 +15,7 @@ import type { DelayedJob } from '../../../engines/clockwork/model.ts'
 import type { DelayedJobSummary, DelayedPosition } from '../../../engines/clockwork/queries.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { DAY_MS, HOUR_MS } from '../../../platform/durations.ts'
+import { bulk, useSelection } from '../../bulk.ts'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import { DELAYED_WORDS } from './execution.tsx'
 
@@ -47,6 +48,17 @@ interface DelayedList {
   q: string
   status: Status | undefined
   pages: Pages
+}
+
+const BULK = {
+  'selected/cancel': bulk({
+    right: 'delete',
+    verb: 'Cancel jobs',
+    noun: ['delayed job', 'delayed jobs'],
+    done: 'cancelled',
+    confirm: "They won't run. This can't be undone.",
+    each: ({ clockwork, caller }, id) => clockwork.delayed.cancel(caller('clockwork'), id),
+  }),
 }
 
 const cursor = createCursor('console delayed jobs', ['number', 'number'])
@@ -99,10 +111,13 @@ export const delayedList = page({
           idOf={({ id }) => id}
           empty={isNone ? <NoJobs action={action} /> : <NoMatches {...list} />}
           pages={list.pages}
+          selection={useSelection(BULK)}
         />
       </>
     )
   },
+
+  actions: BULK,
 })
 
 /** One page of matching jobs, and the next cursor. A small result also provides the counts of the filters. */

@@ -111,7 +111,7 @@ export const jobPage = page({
 })
 
 /** Resuming an active job would restart its schedule. */
-async function setActive(
+export async function setActive(
   { clockwork, tenantId, caller }: PageContext,
   id: string,
   isActive: boolean,

@@ -17,9 +17,11 @@ import type {
 } from '../../../engines/clockwork/queries.ts'
 import { describeSchedule } from '../../../engines/clockwork/schedule/index.ts'
 import { createCursor } from '../../../platform/cursor.ts'
+import { bulk, useSelection } from '../../bulk.ts'
 import { page, usePage } from '../../page.tsx'
 import { Outcomes, Recent } from './charts.tsx'
 import { OUTCOMES } from './execution.tsx'
+import { setActive } from './job.tsx'
 
 const ROWS = 50
 /** Most jobs that one page counts and searches. */
@@ -50,6 +52,39 @@ interface JobList {
 }
 
 const cursor = createCursor('console jobs')
+
+const NOUN = ['job', 'jobs'] as const
+const BULK = {
+  'selected/run': bulk({
+    right: 'change',
+    verb: 'Run now',
+    noun: NOUN,
+    done: 'started',
+    each: ({ clockwork, caller }, id) => clockwork.jobs.runNow(caller('clockwork'), id),
+  }),
+  'selected/pause': bulk({
+    right: 'change',
+    verb: 'Pause',
+    noun: NOUN,
+    done: 'paused',
+    each: (context, id) => setActive(context, id, false),
+  }),
+  'selected/resume': bulk({
+    right: 'change',
+    verb: 'Resume',
+    noun: NOUN,
+    done: 'resumed',
+    each: (context, id) => setActive(context, id, true),
+  }),
+  'selected/delete': bulk({
+    right: 'delete',
+    verb: 'Delete',
+    noun: NOUN,
+    done: 'deleted',
+    confirm: "Their run history is deleted, too. This can't be undone.",
+    each: ({ clockwork, caller }, id) => clockwork.jobs.remove(caller('clockwork'), id),
+  }),
+}
 
 /** The jobs of a tenant, with search and filters from the query string. */
 export const jobList = page({
@@ -106,10 +141,13 @@ export const jobList = page({
           idOf={({ id }) => id}
           empty={isNone ? <NoJobs action={action} /> : <NoMatches {...list} />}
           pages={list.pages}
+          selection={useSelection(BULK)}
         />
       </>
     )
   },
+
+  actions: BULK,
 })
 
 const isFailing = ({ lastStatus }: CronJobSummary): boolean => lastStatus === 'failed'
@@ -125,19 +163,21 @@ const Filters = ({ found, q, state }: JobList) => {
   const { href } = usePage()
   const hrefOf = (of?: State) => href('/jobs', { q, state: of })
   const failing = found.filter(isFailing).length
+  const failingTab = {
+    label: 'Failing',
+    href: hrefOf('failing'),
+    count: failing,
+    isCurrent: state === 'failing',
+    ...(failing > 0 && { tone: 'bad' as const }),
+  }
   return (
     <>
       <FilterChips
         label="Status"
         tabs={[
+          ...(failing > 0 ? [failingTab] : []),
           { label: 'All', href: hrefOf(), count: found.length, isCurrent: !state },
-          {
-            label: 'Failing',
-            href: hrefOf('failing'),
-            count: failing,
-            isCurrent: state === 'failing',
-            ...(failing > 0 && { tone: 'bad' as const }),
-          },
+          ...(failing > 0 ? [] : [failingTab]),
           {
             label: 'Paused',
             href: hrefOf('paused'),

@@ -17,7 +17,10 @@ import { Time } from '../../../../views/ui/time.tsx'
 import { capitalized, countedTo, numeral } from '../../../../views/ui/words.ts'
 import type { Frequency } from '../../../engines/gate/identities/history.ts'
 import type { UserSummary } from '../../../engines/gate/identities/summaries.ts'
+import type { Caller } from '../../../platform/caller.ts'
 import { type Page, page as pageOf } from '../../../platform/cursor.ts'
+import { fail, notFound } from '../../../platform/errors.ts'
+import { bulk, useSelection } from '../../bulk.ts'
 import { submitted } from '../../form.ts'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import { StateBadge, VerifiedBadge } from './badges.tsx'
@@ -33,6 +36,42 @@ type Counts = Record<State, number>
 
 const SORTS = { created: 'desc', email: 'asc', signed_in: 'desc' } as const
 type Sort = keyof typeof SORTS
+
+const NOUN = ['user', 'users'] as const
+const BULK = {
+  'selected/deactivate': bulk({
+    right: 'change',
+    verb: 'Deactivate',
+    noun: NOUN,
+    done: 'deactivated',
+    confirm: 'Their sessions and access tokens end, and they can no longer sign in.',
+    each: (context, id) => setState(context, id, 'inactive'),
+  }),
+  'selected/activate': bulk({
+    right: 'change',
+    verb: 'Activate',
+    noun: NOUN,
+    done: 'activated',
+    each: (context, id) => setState(context, id, 'active'),
+  }),
+  'selected/delete': bulk({
+    right: 'delete',
+    verb: 'Delete',
+    noun: NOUN,
+    done: 'deleted',
+    confirm: "Their credentials, sessions and data are deleted. This can't be undone.",
+    each: ({ gate, caller }, id) => gate.identities.remove(existing(caller, gate, id), id),
+  }),
+}
+
+const setState = ({ gate, caller }: PageContext, id: string, state: State) =>
+  gate.editing.setState(existing(caller, gate, id), id, state)
+
+/** The caller, if the user is one of the tenant's: the API would tell that another tenant has one. */
+function existing(callerOf: PageContext['caller'], gate: PageContext['gate'], id: string): Caller {
+  const caller = callerOf('gate', 'live')
+  return gate.users.find(caller, id) ? caller : fail(notFound('user not found'))
+}
 
 interface UserList {
   found: Page<UserSummary>
@@ -134,10 +173,13 @@ export const userList = page({
             },
           })}
           empty={isEmpty ? <NoUsers action={create} /> : <NoMatches />}
+          selection={useSelection(BULK)}
         />
       </>
     )
   },
+
+  actions: BULK,
 })
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i

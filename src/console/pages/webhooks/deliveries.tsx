@@ -9,6 +9,7 @@ import { capitalized, counted, numeral, withoutScheme } from '../../../../views/
 import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
 import { type Delivery, STATUSES, type Status } from '../../../http/delivery-log/model.ts'
 import type { Page } from '../../../platform/cursor.ts'
+import { bulk, useSelection } from '../../bulk.ts'
 import { page, usePage } from '../../page.tsx'
 import { DeliveryBadge, Moment, WORDS } from './state.tsx'
 
@@ -28,6 +29,27 @@ interface DeliveryList {
   endpoints: readonly Address[]
   status: Status | undefined
   endpointId: string | undefined
+}
+
+const NOUN = ['delivery', 'deliveries'] as const
+const BULK = {
+  'selected/resend': bulk({
+    right: 'change',
+    verb: 'Retry',
+    noun: NOUN,
+    done: 'queued',
+    each: ({ relay, caller, environment }, id) =>
+      relay.deliveries.resend(caller('relay', environment), id),
+  }),
+  'selected/cancel': bulk({
+    right: 'change',
+    verb: 'Cancel deliveries',
+    noun: NOUN,
+    done: 'cancelled',
+    confirm: 'Their endpoints receive no more attempts. You can retry them later.',
+    each: ({ relay, caller, environment }, id) =>
+      relay.deliveries.cancel(caller('relay', environment), id),
+  }),
 }
 
 /** Deliveries of a tenant, with live updates. */
@@ -103,6 +125,8 @@ export const deliveryList = page({
       </>
     )
   },
+
+  actions: BULK,
 })
 
 const Head = (list: DeliveryList) => (
@@ -124,6 +148,7 @@ function Rows(list: DeliveryList) {
         idOf={({ id }) => id}
         columns={deliveryColumns(endpoints)}
         empty={<NoDeliveries {...list} />}
+        selection={useSelection(BULK)}
       />
       {found.data.length === 0 && pages.olderHref !== undefined && (
         <LinkButton href={pages.olderHref}>View older deliveries</LinkButton>

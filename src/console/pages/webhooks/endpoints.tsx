@@ -20,7 +20,8 @@ import {
   hears,
   type Waiting,
 } from '../../../engines/relay/queries.ts'
-import { page, usePage } from '../../page.tsx'
+import { bulk, useSelection } from '../../bulk.ts'
+import { type PageContext, page, usePage } from '../../page.tsx'
 import { DayAttempts, p95Of } from './day-attempts.tsx'
 import { WaitingWords } from './endpoint-controls.tsx'
 import { firstEndpoint } from './messages.tsx'
@@ -56,6 +57,39 @@ interface EndpointList extends EndpointFilters {
   /** Cursor of the next page. */
   next: string | undefined
 }
+
+const NOUN = ['endpoint', 'endpoints'] as const
+const BULK = {
+  'selected/pause': bulk({
+    right: 'change',
+    verb: 'Pause',
+    noun: NOUN,
+    done: 'paused',
+    each: (context, id) => setActive(context, id, { active: false }),
+  }),
+  'selected/resume': bulk({
+    right: 'change',
+    verb: 'Resume',
+    noun: NOUN,
+    done: 'resumed. Held deliveries are being sent',
+    each: (context, id) => setActive(context, id, { active: true, held: 'drain' }),
+  }),
+  'selected/delete': bulk({
+    right: 'delete',
+    verb: 'Delete',
+    noun: NOUN,
+    done: 'deleted',
+    confirm: 'Their URLs receive nothing more. Queued and held deliveries are cancelled.',
+    each: ({ relay, caller, environment }, id) =>
+      relay.endpoints.remove(caller('relay', environment), id),
+  }),
+}
+
+const setActive = (
+  { relay, caller, environment }: PageContext,
+  id: string,
+  change: { active: false } | { active: true; held: 'drain' },
+) => relay.endpoints.update(caller('relay', environment), id, change)
 
 /** The endpoints of a tenant. Filters all of them, whose number is limited, and shows one page. */
 export const endpointList = page({
@@ -150,10 +184,13 @@ export const endpointList = page({
             extent: `${list.rows.length} of ${numeral(list.found)}`,
             ...pagerLinks(position, list.next, hrefOf),
           }}
+          selection={useSelection(BULK)}
         />
       </>
     )
   },
+
+  actions: BULK,
 })
 
 function toneOf(all: readonly EndpointStats[]) {

@@ -10,6 +10,7 @@ import { Countdown, Time } from '../../../../views/ui/time.tsx'
 import { createCursor } from '../../../platform/cursor.ts'
 import { ENGINE_SCOPES, ENGINES, type Engine } from '../../../platform/engines.ts'
 import { type ApiKey, type KeyState, stateOf } from '../../../platform/keys/index.ts'
+import { bulk, useSelection } from '../../bulk.ts'
 import { ENGINE_WORDS } from '../../engine-words.ts'
 import { type PageContext, page, usePage } from '../../page.tsx'
 
@@ -78,6 +79,17 @@ interface KeyList {
   pages: Pages
 }
 
+const BULK = {
+  'selected/revoke': bulk({
+    right: 'keys',
+    verb: 'Revoke',
+    noun: ['API key', 'API keys'],
+    done: 'revoked',
+    confirm: "Requests with these keys fail immediately. This can't be undone.",
+    each: ({ keys, tenantId, actor }, id) => keys.revoke(actor, keys.find(tenantId, id).id),
+  }),
+}
+
 const cursor = createCursor('console keys', ['number', 'string'])
 
 /** The API keys of a tenant. */
@@ -132,10 +144,13 @@ export const keyList = page({
           changedId={query.changed}
           empty={<NoKeys {...list} />}
           pages={list.pages}
+          selection={useSelection(BULK)}
         />
       </>
     )
   },
+
+  actions: BULK,
 })
 
 function Filters({ newest, hasMore, engine }: KeyList) {

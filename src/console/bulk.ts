@@ -1,0 +1,96 @@
+import type { Flash } from '../../views/layout/toast.tsx'
+import type { Selection } from '../../views/ui/bulk.tsx'
+import { url } from '../../views/ui/url.ts'
+import { capitalized, numeral } from '../../views/ui/words.ts'
+import { AppError, invalid } from '../platform/errors.ts'
+import { type Action, good, type Outcome, type PageContext, usePage, warn } from './page.tsx'
+
+/** More rows than a page of any list has. */
+const MAX_SELECTED = 100
+
+interface BulkSpec extends Pick<Action<string>, 'right'> {
+  /** On the button, such as `Pause`. */
+  verb: string
+  noun: readonly [one: string, many: string]
+  /** What happened to the rows, such as `paused`. */
+  done: string
+  /** Asks before the action, with the consequence. */
+  confirm?: string
+  /** The action on one row, by the service of its own page. */
+  each: (context: PageContext, id: string) => Promise<unknown>
+}
+
+export type BulkAction = Action<string> & Pick<BulkSpec, 'verb' | 'noun' | 'confirm'>
+
+/**
+ * An action on the selected rows of a page of a list. Each row is changed on its own, as if alone: with
+ * its rules and its audit entry. Rows that refuse stay selected, and the message has the reasons.
+ */
+export function bulk({ each, done, ...spec }: BulkSpec): BulkAction {
+  const { noun } = spec
+  return {
+    ...spec,
+    flash: {
+      one: good(`${capitalized(noun[0])} ${done}.`),
+      many: good(`{count} ${noun[1]} ${done}.`),
+    },
+    async run(context): Promise<Outcome> {
+      const ids = idsIn(context.fields.ids)
+      if (ids.length === 0) return { again: true, report: warn(`Select a ${noun[0]} first.`) }
+      const results = await Promise.all(ids.map((id) => refusalOf(() => each(context, id))))
+      const refused = ids.filter((_, index) => results[index] !== undefined)
+      const count = ids.length - refused.length
+      if (refused.length === 0) return { ...named(count), query: { ...kept(context), count } }
+      const reasons = [...new Set(results.filter((reason) => reason !== undefined))].join(' ')
+      const changed = count > 0 ? `${countOf(count, noun)} ${done}. ` : ''
+      const report = `${changed}${countOf(refused.length, noun)} not ${done}: ${reasons}`
+      return { again: true, values: { ids: refused }, report: bad(report) }
+    },
+  }
+}
+
+const bad = (text: string): Flash => ({ tone: 'bad', text })
+
+const countOf = (count: number, [one, many]: BulkSpec['noun']): string =>
+  `${numeral(count)} ${count === 1 ? one : many}`
+
+const named = (count: number) => ({ flash: count === 1 ? 'one' : 'many' })
+
+/** The filter and position of the list. */
+const kept = ({ query: { done: _, count: __, ...query } }: PageContext) => query
+
+function idsIn(value: unknown): string[] {
+  const ids = Array.isArray(value) ? value.filter((id) => typeof id === 'string') : []
+  if (ids.length > MAX_SELECTED)
+    throw invalid(`must be at most ${MAX_SELECTED}`, { field: 'ids', rule: 'too_many' })
+  return [...new Set(ids)]
+}
+
+/** The reason why a row refuses the change; undefined if it was made. */
+async function refusalOf(work: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await work()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return `${capitalized(error.message)}.`
+  }
+}
+
+/** What the table needs to offer those of a page's bulk actions that the operator may use. */
+export function useSelection(actions: Readonly<Record<string, BulkAction>>): Selection | undefined {
+  const { may, actionHref, submission, query } = usePage()
+  const { done: _, count: __, ...filter } = query
+  const allowed = Object.entries(actions).filter(([, { right }]) => may(right as 'change'))
+  if (allowed.length === 0) return undefined
+  const ids = submission?.values.ids
+  return {
+    actions: allowed.map(([name, { verb, noun, confirm }]) => ({
+      id: name.replaceAll('/', '-'),
+      href: url('', actionHref(name), filter),
+      verb,
+      ...(confirm && { question: `${verb} the selected ${noun[1]}?`, consequence: confirm }),
+    })),
+    selected: new Set(Array.isArray(ids) ? (ids as string[]) : []),
+  }
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'bun:test'
+import { UNKNOWN_ID, useConsole } from './fixture.ts'
+
+const app = await useConsole()
+
+const selected = (...ids: string[]) => ids.map((id) => ['ids[]', id])
+
+test('An action on selected rows changes each by its own rule, with an audit entry of its own', async () => {
+  const acme = await app.newTenant()
+  const [one, two, three] = [await acme.job(), await acme.job(), await acme.job()]
+  const member = await acme.as('member')
+  const paused = await member.send('/jobs/selected/pause?q=report&sort=x', selected(one, two, one))
+  expect([paused.status, paused.location]).toEqual([
+    303,
+    '/console/jobs?done=jobs-selected-pause.many&q=report&sort=x&count=2',
+  ])
+  expect((await member.follow(paused)).says('2 jobs paused.').rows).toEqual([three, two, one])
+  expect(member.audited('job.updated')).toEqual([`job:${one}`, `job:${two}`])
+  const states = async () =>
+    Promise.all(
+      [one, two, three].map(async (id) => (await acme.api.get(`/v1/clockwork/jobs/${id}`)).body),
+    )
+  expect((await states()).map(({ is_active }) => is_active)).toEqual([false, false, true])
+})
+
+test('Rows that refuse are reported with the reason and stay selected', async () => {
+  const acme = await app.newTenant()
+  const later = { name: 'later', run_at: '2027-01-01T00:00:00Z', url: acme.target.url }
+  const add = async () => (await acme.api.post('/v1/clockwork/delayed', later)).body.id as string
+  const [one, two] = [await add(), await add()]
+  await acme.owner.send(`/delayed/${one}/cancel`)
+  const page = await acme.owner.send(
+    '/delayed/selected/cancel?status=cancelled',
+    selected(one, two, UNKNOWN_ID),
+  )
+  page.says('1 delayed job cancelled. 2 delayed jobs not cancelled:')
+  expect([page.status, page.rows]).toEqual([200, [two, one]])
+  expect(page.html).toMatch(new RegExp(`name="ids\\[\\]" value="${one}" checked`))
+  expect(page.html).not.toMatch(new RegExp(`value="${two}" checked`))
+  ;(await acme.owner.send('/delayed/selected/cancel')).says('Select a delayed job first.')
+  const many = Array.from({ length: 101 }, (_, n) => `${n}`)
+  expect((await acme.owner.send('/delayed/selected/cancel', selected(...many))).status).toBe(400)
+})
+
+test('Deliveries, endpoints, users and keys are changed together', async () => {
+  const acme = await app.newTenant()
+  acme.target.fails(500)
+  const { owner } = acme
+  const endpoints = [await acme.endpoint(), await acme.endpoint()]
+  await acme.message()
+  const deliveries = (await owner.open('/deliveries')).rows
+  ;(
+    await owner.follow(await owner.send('/deliveries/selected/cancel', selected(...deliveries)))
+  ).says('2 deliveries cancelled.')
+  acme.target.fails(200)
+  await owner.send('/deliveries/selected/resend', selected(...deliveries))
+  await app.clock.settled()
+  expect((await owner.open('/deliveries?status=succeeded')).rows).toEqual(deliveries)
+  await owner.send('/endpoints/selected/pause', selected(...endpoints))
+  expect((await owner.open('/endpoints?state=paused')).rows.toSorted()).toEqual(endpoints)
+  await owner.send('/endpoints/selected/delete', selected(...endpoints))
+  expect((await owner.open('/endpoints')).rows).toEqual([])
+  const user = { schema_id: 'user', traits: { email: 'ada@example.com' } }
+  const { id } = (await acme.gate.post('/v1/gate/identities', user)).body
+  await owner.send('/identities/selected/deactivate', selected(id))
+  expect((await owner.open('/identities?state=inactive')).rows).toEqual([id])
+  await owner.send('/identities/selected/delete', selected(id))
+  expect(owner.audited('identity.deleted')).toEqual([`identity:${id}`])
+  const keys = (await owner.open('/keys')).rows
+  await owner.send('/keys/selected/revoke', selected(...keys))
+  expect(owner.audited('key.revoked').length).toBe(keys.length)
+  expect((await acme.api.get('/v1/clockwork/jobs')).status).toBe(401)
+})
