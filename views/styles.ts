@@ -18,6 +18,7 @@ import exchange from './ui/exchange.css' with { type: 'text' }
 import filterBar from './ui/filter-bar.css' with { type: 'text' }
 import button from './ui/form/button.css' with { type: 'text' }
 import form from './ui/form/form.css' with { type: 'text' }
+import guide from './ui/guide.css' with { type: 'text' }
 import id from './ui/id.css' with { type: 'text' }
 import pager from './ui/pager.css' with { type: 'text' }
 import pages from './ui/pages.css' with { type: 'text' }
@@ -54,6 +55,7 @@ export const consoleCss = [
   events,
   code,
   secretPanel,
+  guide,
   charts,
   confirm,
   emptyState,

@@ -12,6 +12,7 @@ import type { Mail } from '../platform/mail/index.ts'
 import type { Platform } from '../platform/platform.ts'
 import { createAddresses } from './addresses.ts'
 import { createCallers } from './callers.ts'
+import { createChecklists } from './checklist/index.ts'
 import { createInstanceHealth } from './instance-health.ts'
 import type { Layout } from './layout.ts'
 import { createLiveAnswers } from './live/answers.ts'
@@ -72,6 +73,7 @@ export function consolePages(parts: {
     deviceOf,
     instanceHealth: createInstanceHealth(common),
     dayCounts: createDayCounts(common),
+    checklists: createChecklists(platform),
   }
 
   return new Elysia({ name: 'console pages' })

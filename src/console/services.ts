@@ -14,9 +14,10 @@ import type { Instances } from '../platform/instances.ts'
 import type { Keys } from '../platform/keys/index.ts'
 import type { Mail } from '../platform/mail/index.ts'
 import type { Metering } from '../platform/metering/index.ts'
-import type { Outbound } from '../platform/outbound/index.ts'
 import type { Tenants } from '../platform/tenants.ts'
+import type { TestReceivers } from '../platform/test-receiver/index.ts'
 import type { CallerOf } from './callers.ts'
+import type { Checklists } from './checklist/index.ts'
 import type { createInstanceHealth } from './instance-health.ts'
 import type { Layout } from './layout.ts'
 import type { LiveAnswers } from './live/answers.ts'
@@ -49,7 +50,8 @@ export interface Services {
   /** Source of each setting; undefined if unknown. */
   origins: Origins | undefined
   instances: Instances
-  outbound: Outbound
+  testReceivers: TestReceivers
+  checklists: Checklists
   instanceHealth: ReturnType<typeof createInstanceHealth>
   dayCounts: DayCounts
   callerOf: CallerOf

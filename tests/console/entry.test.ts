@@ -12,24 +12,16 @@ import {
   SYSTEM,
   useConsole,
 } from './fixture.ts'
-import { listen, streamIn } from './live-listener.ts'
 
 const { name, email, password } = ACCOUNT
 const CREATE = 'Create account and tenant'
 
-/** Sets the installation up; ends at the page for a first API key. */
+/** Sets the installation up; ends at the first question. */
 async function setUp(app: Console) {
   const operator = newHttpBrowser()
   const form = await operator.visit(await app.setUpUrl())
   const page = await operator.press(form, CREATE, { ...ACCOUNT, tenant: 'Acme' })
   return { operator, page, tenantId: app.platform.tenants.list()[0]?.id ?? '' }
-}
-
-function requestIn(text: string) {
-  const [, url = ''] = /curl '([^']+)'/.exec(text) ?? []
-  const headers = [...text.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, ...pair]) => pair)
-  const [, body = ''] = /-d '([^']+)'/.exec(text) ?? []
-  return { url, method: 'POST', headers: Object.fromEntries(headers), body }
 }
 
 const pathOf = ({ url }: { url: string }) => shortened(new URL(url).pathname)
@@ -63,65 +55,26 @@ test('Set-up says beside each field what is wrong, and its link works once, for 
     expect(wrong.forms[0]?.values).toMatchObject({ email: typed.email, password: '' })
   }
   expect(app.platform.tenants.list()).toEqual([])
-  const { operator, page, tenantId } = await setUp(app)
+  await setUp(app)
   for (const url of [unused, opened, `${app.url}/setup/unknown`])
     expect((await stranger.visit(url)).status).toBe(404)
   const typed = { ...ACCOUNT, email: 'eve@example.com', tenant: 'Evil' }
   expect((await stranger.press(form, CREATE, typed)).status).toBe(404)
   expect(app.platform.tenants.list()).toHaveLength(1)
   await expect(app.setUpUrl()).rejects.toThrow('already set up')
-
-  // Jobs may not call this machine here, so the example is another one.
-  const issued = await operator.press(page, 'Create API key')
-  expect(requestIn(issued.text).body).toContain('"url":"https://example.com"')
-  app.db.client.run(
-    `insert into cron_jobs (id, tenant_id, name, schedule, url, method, headers, is_active,
-       next_run_at, created_at, updated_at)
-     values ('job', ?, '<script>alert(1)</script>', '* * * * *', 'http://10.0.0.1/', 'GET', '{}', 1, ?, 0, 0)`,
-    [tenantId, app.clock.now()],
-  )
-  await app.clock.advance(61_000)
-  const firstJob = await operator.visit(`${app.url}/console/first-job`)
-  expect(firstJob.text).toMatch(/Run failed: .*private/)
-  expect(firstJob.html).not.toContain('<script>alert')
 })
 
 const app = await useConsole()
-const { operator: admin, page: first, tenantId } = await setUp(app)
+const { page: first, tenantId } = await setUp(app)
 
-test('Set-up creates an admin who owns a tenant without limits, an API key, and a first job', async () => {
-  expect([first.status, pathOf(first)]).toEqual([200, '/console/first-key'])
+test('Set-up creates an admin who owns a tenant without limits, and asks what to do first', async () => {
+  expect([first.status, pathOf(first)]).toEqual([200, '/console/get-started'])
+  expect(first.text).toContain('What do you want to do first?')
   expect(app.platform.tenants.list()).toMatchObject([{ name: 'Acme', plan: 'unlimited' }])
   const members = app.operators.memberships.list(tenantId)
   expect(members).toMatchObject([{ email, role: 'owner' }])
   const entry = { actor_kind: 'operator', actor_id: members[0]?.id ?? '' }
   expect(audited(app, 'tenant.created')).toMatchObject([entry])
-
-  const issued = await admin.press(first, 'Create API key')
-  const [key = ''] = /svc_clockwork_\w{43}/.exec(issued.html) ?? []
-  const keys = await admin.visit(`${app.url}/console/keys`)
-  expect([keys.text.includes('1 active'), keys.html.includes(key)]).toEqual([true, false])
-
-  expect(issued.text).toContain('Waiting for the job')
-  expect(issued.html).toContain(`href="/console/${tenantId}/first-job"`)
-  const cookie = `identity_session=${admin.cookie('identity_session')}`
-  const listener = await listen(app.url + streamIn(issued.html), { cookie })
-  const command = requestIn(issued.text)
-  const created = await fetch(command.url, command)
-  const { id, url } = await created.json()
-  // Jobs may call this machine here, so the example needs nothing else.
-  expect([created.status, url]).toEqual([201, `${app.url}/healthz`])
-  await app.clock.advance(1000)
-  await listener.until(() => listener.text().includes(' created'))
-  const again = `${app.url}/console/first-job`
-  expect((await admin.visit(again)).text).toMatch(/Job Hello created *Next run in/)
-  await app.clock.advance(61_000)
-  await listener.until(() => listener.text().includes('Run succeeded'))
-  listener.leave()
-  const ran = await admin.visit(again)
-  for (const words of ['Run succeeded: 200 in', '$CLOCKWORK_KEY']) expect(ran.text).toContain(words)
-  expect(ran.html).toContain(`/jobs/${id}"`)
-  expect(ran.html).not.toContain(key)
 })
 
 test('The sign-in begins with a redirect to the hosted page', async () => {

@@ -22,7 +22,7 @@ const RULES: [RegExp, readonly Who[]][] = [
   [/^(GET|POST) \/console\/account\b|^POST \/console\/(theme|sign-out)$/, SIGNED_IN],
   [/^GET \/console\/start$/, SIGNED_IN],
   [/ \/console\/installation(\/|$)/, ['installation']],
-  [/ \/console\/(keys\b|first-key$)|^POST \/console\/first-job$/, ['owner']],
+  [/ \/console\/keys\b|^POST \/console\/get-started\/[^/]+\/key$/, ['owner']],
   [/^POST \/console\/team\/leave$/, TENANT],
   [/^POST \/console\/team\b|^GET \/console\/team\/invite$/, ['owner']],
   [/^POST \/console\/(usage\/cap|settings)\b/, ['owner']],

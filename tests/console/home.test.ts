@@ -144,7 +144,7 @@ test('Upcoming runs and events of all engines of the tenant are listed', async (
 
 test('A new tenant is told how to start', async () => {
   const { main, job } = await newTenant()
-  ;(await main()).says('Your tenant is ready.', '/jobs/new"').omits('Needs attention')
+  ;(await main()).says('Your tenant is ready.', '/get-started"').omits('Needs attention')
   await job({ schedule: '0 3 * * *' })
   ;(await main()).says('No problems: no failures in 1 job').omits('Your tenant is ready.')
 })

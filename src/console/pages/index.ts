@@ -28,8 +28,11 @@ import { loginPage } from './messenger-login/login.tsx'
 import { loginList } from './messenger-login/logins.tsx'
 import { messengerUser, messengerUsers } from './messenger-login/users.tsx'
 import { installationSearchPage, tenantSearchPage } from './search/index.tsx'
-import { firstJobPage } from './set-up/first-job.tsx'
-import { firstKeyPage } from './set-up/first-key.tsx'
+import { goalsPage } from './set-up/goals.tsx'
+import { jobsGuide } from './set-up/jobs.tsx'
+import { messengerGuide } from './set-up/messenger-login.tsx'
+import { usersGuide } from './set-up/users.tsx'
+import { webhooksGuide } from './set-up/webhooks.tsx'
 import { welcomePage } from './set-up/welcome.tsx'
 import { decisionList, decisionPage } from './users/decisions.tsx'
 import { userList } from './users/list.tsx'
@@ -127,8 +130,11 @@ export const PAGES: readonly Page[] = [
   mailServerPage,
   configurationPage,
   welcomePage,
-  firstKeyPage,
-  firstJobPage,
+  goalsPage,
+  usersGuide,
+  jobsGuide,
+  webhooksGuide,
+  messengerGuide,
   accountPage,
   setUpPage,
   linkPage,

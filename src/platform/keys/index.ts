@@ -139,9 +139,6 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     before?: { createdAt: number; id: string },
   ): ApiKey[] => store.newest(tenantId, limit, before).map(present)
 
-  /** Whether a tenant has a key that is not revoked. */
-  const hasLive = (tenantId: string): boolean => store.hasLive(tenantId)
-
   function find(tenantId: string, id: string): ApiKey {
     const key = existing(id)
     if (key.tenantId !== tenantId) throw notFound('key not found')
@@ -256,7 +253,6 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     revoke,
     list,
     newest,
-    hasLive,
     expiring,
     find,
     isOf,

@@ -73,13 +73,6 @@ export function createKeyStore({ orm }: Db) {
   const newestBefore = latest(
     sql`(${apiKeys.createdAt}, ${apiKeys.id}) < (${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`,
   )
-  const live = orm
-    .select({ id: apiKeys.id })
-    .from(apiKeys)
-    .where(and(eq(apiKeys.tenantId, sql.placeholder('tenantId')), isNull(apiKeys.revokedAt)))
-    .orderBy(desc(apiKeys.createdAt))
-    .limit(1)
-    .prepare()
   const all = orm
     .select()
     .from(apiKeys)
@@ -140,7 +133,6 @@ export function createKeyStore({ orm }: Db) {
       before: { createdAt: number; id: string } | undefined,
     ): KeyRow[] =>
       before ? newestBefore.all({ tenantId, limit, ...before }) : newest.all({ tenantId, limit }),
-    hasLive: (tenantId: string): boolean => live.get({ tenantId }) !== undefined,
     all: (): KeyRow[] => all.all(),
     /** Keys in use that end after `after` and by `until`, the first to end first. */
     expiring: (

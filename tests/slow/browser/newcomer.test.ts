@@ -27,6 +27,11 @@ client_id = "id"
 client_secret = "secret"
 `
 
+const GOALS = ['Sign in users', 'Schedule jobs', 'Send webhooks', 'Messenger login']
+
+/** The promise to newcomers, for each goal; they read and think for most of it. */
+const FIRST_RESULT_MS = 120_000
+
 test.each([
   ['with', true],
   ['without', false],
@@ -56,17 +61,46 @@ test.each([
     await ada.types({ Password: 'correct horse battery', Tenant: 'Paper shop' })
     await ada.presses('Create account and tenant')
 
-    // Takes an API key, whose command creates a job.
-    await ada.reads('Create an API key')
-    await ada.examines('first-key')
+    // Wants to do everything, and is led from one result to the next.
+    await ada.reads('What do you want to do first?')
+    await ada.examines('goals')
+    for (const goal of GOALS) await ada.chooses(goal)
+    await ada.presses('Continue')
+    const ways = {
+      users: await ada.timed('users', 2, async () => {
+        await ada.presses('Open sign-up page')
+        await ada.types({ 'Email address': 'test@example.com', Password: 'seven green bicycles' })
+        await ada.presses('Create account')
+        await ada.isTold('test@example.com')
+      }),
+      jobs: await ada.timed('jobs', 1, async () => {
+        await ada.presses('Create job and run it')
+        await ada.isToldInTheEnd('{"hello":"world"}')
+      }),
+      webhooks: await ada.timed('webhooks', 2, async () => {
+        await ada.presses('Create endpoint')
+        await ada.presses('Send event')
+        await ada.isToldInTheEnd('Signature verified')
+      }),
+      'messenger-login': await ada.timed('messenger-login', 3, async () => {
+        await ada.presses('Start login')
+        await ada.approvesInChat('Open chat')
+        await ada.isToldInTheEnd(/Ada Lovelace approved it/)
+      }),
+    }
+    console.log(`first results ${hasScripts ? 'with' : 'without'} scripts, in seconds`, ways)
+
+    // Does the same from a terminal, with a key of the guide.
     await ada.presses('Create API key')
-    await ada.reads('Your first job')
-    expect(await runs('Run this in a terminal')).toContain('"next_run_at"')
-    // Without scripts, the page with the secret stays as it is.
-    if (hasScripts) await ada.isTold(/Job Hello created/)
-    await ada.examines('first-job')
+    await ada.reads('Approve a test login')
+    await ada.examines('guide-key')
+    expect(await runs('curl: start a login')).toContain('"deep_link"')
     await ada.keepsTheSecret()
-    await ada.reads('Paper shop')
+    await ada.goesTo('Overview')
+    await ada.isTold('4 of 13')
+    await ada.examines('checklist')
+    await ada.presses('Dismiss')
+    await ada.isTold('Checklist dismissed.')
 
     // Creates a job and sees it run.
     await ada.goesTo('Jobs')
@@ -116,21 +150,13 @@ test.each([
     await ada.isTold('thanks')
     expect(target.requests.at(-1)?.headers.get('webhook-signature')).toStartWith('v1,')
 
-    // Enables the test bot and signs in with it.
+    // Signs in with the test bot.
     await ada.goesTo('Bot')
     await ada.follows('test bot')
-    await ada.presses('Enable bot')
-    await ada.isTold('Bot enabled.')
     await ada.presses('Start test login')
     await ada.reads('Test login')
     await ada.examines('login')
-    const question = ada.page.getByText('The bot asks for this number')
-    const number = (await question.locator('strong').textContent()) ?? ''
-    const opened = ada.page.context().waitForEvent('page')
-    await ada.follows('Open link')
-    const chat = await opened
-    await chat.getByRole('button', { name: number, exact: true }).click()
-    await chat.getByRole('heading', { name: 'Sign-in approved' }).waitFor()
+    await ada.approvesInChat('Open link')
     await ada.isToldInTheEnd('Approved by Ada Lovelace')
 
     // Invites a colleague.
@@ -174,7 +200,7 @@ test.each([
     }
     expect([ada.complaints, ben.complaints]).toEqual([[], []])
     for (const address of [...ada.visited, ...ben.visited])
-      expect(address).toMatch(new RegExp(`^about:blank$|^${server.url}/(setup|console)\\b`))
+      expect(address).toMatch(new RegExp(`^about:blank$|^${server.url}/(setup|console|auth)\\b`))
   },
   180_000,
 )
@@ -205,8 +231,12 @@ async function newNewcomer(
 
   const reads = (heading: string | RegExp) =>
     page.getByRole('heading', { level: 1, name: heading }).waitFor()
+  let clicked = 0
   /** Clicks the first of several: an empty page offers its action twice. */
-  const clicks = (what: Locator) => what.first().click()
+  const clicks = (what: Locator) => {
+    clicked++
+    return what.first().click()
+  }
   const presses = (name: string) => clicks(page.getByRole('button', { name, exact: true }))
   const follows = (name: string | RegExp) => clicks(page.getByRole('link', { name, exact: true }))
   const sidebar = page.getByRole('navigation', { name: 'Console' })
@@ -241,6 +271,31 @@ async function newNewcomer(
     }
   }
 
+  /** Opens the chat with the test bot by a link, and selects the number of the page there. */
+  async function approvesInChat(link: string) {
+    const number = (await page.getByRole('main').locator('strong').first().textContent()) ?? ''
+    const opened = page.context().waitForEvent('page')
+    await follows(link)
+    const chat = await opened
+    await clicks(chat.getByRole('button', { name: number, exact: true }))
+    await chat.getByRole('heading', { name: 'Sign-in approved' }).waitFor()
+  }
+
+  /** Follows a guide to its result, with this many clicks; returns the seconds that it took. */
+  async function timed(goal: string, expected: number, follow: () => Promise<void>) {
+    await examines(`guide-${goal}`)
+    const [before, start] = [clicked, performance.now()]
+    await follow()
+    await isToldInTheEnd('It works')
+    const took = performance.now() - start
+    expect([goal, clicked - before]).toEqual([goal, expected])
+    expect(took).toBeLessThan(FIRST_RESULT_MS)
+    await examines(`guide-${goal}-done`)
+    const next = page.getByRole('link', { name: /^Next: / })
+    if (await next.isVisible()) await clicks(next)
+    return Math.round(took / 100) / 10
+  }
+
   /** The forms of the page, and its links to forms. */
   const offers = () =>
     page
@@ -271,7 +326,7 @@ async function newNewcomer(
       types,
       offers,
     },
-    ...{ isToldInTheEnd, examines },
+    ...{ isToldInTheEnd, examines, approvesInChat, timed },
     isTold: (text: string | RegExp) => page.getByText(text).first().waitFor(),
     chooses(option: string) {
       const name = new RegExp(`^${option}\\b`)

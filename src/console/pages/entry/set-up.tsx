@@ -53,7 +53,7 @@ export const setUpPage = page({
         const account = { ...newcomerIn(fields), tenantName: trimmedText(fields, 'tenant') }
         const session = await operators.entry.setUp(token, account, device)
         return {
-          to: '/first-key',
+          to: '/get-started',
           cookies: createSessionCookie({ baseUrl }).sessionCookies(session),
         }
       },

@@ -7,15 +7,14 @@ import { counted, listed } from '../../../../views/ui/words.ts'
 import type { JobTally } from '../../../engines/clockwork/queries.ts'
 import { type LivePart, type PageContext, page, usePage } from '../../page.tsx'
 import { Alerts, failingIn, issuesOf, type TenantIssues } from './alerts.tsx'
+import { Checklist } from './checklist.tsx'
 import type { Today } from './day-counts.ts'
 import { type Activity, Feed, latestActivity } from './feed.tsx'
-import { GetStarted } from './get-started.tsx'
 import { InstallationIssues } from './installation.tsx'
 import { TodayTiles } from './tiles.tsx'
 import { type UpcomingRun, UpcomingRuns, upcomingRuns } from './upcoming-runs.tsx'
 
 interface Overview {
-  hasKey: boolean
   /** Nothing has been set up and nothing has happened. */
   isFresh: boolean
   today: Today
@@ -51,6 +50,7 @@ export const overviewPage = page({
     return (
       <>
         <Part id="overview-head" parts={parts} />
+        <Checklist isFresh={overview.isFresh} />
         <Part id="overview-top" parts={parts} />
         <InstallationIssues />
         <Columns>
@@ -72,13 +72,12 @@ export const overviewPage = page({
 
 /** Counts for which the database reads many rows. */
 function countsOf(context: PageContext) {
-  const { clockwork, delivery, keys, dayCounts, tenantId, environment } = context
+  const { clockwork, delivery, dayCounts, tenantId, environment } = context
   const stream = { tenantId, name: `relay.${environment}` } as const
   return {
     issues: issuesOf(context),
     today: dayCounts.of(tenantId, environment),
     jobs: environment === 'live' ? clockwork.queries.tally(tenantId) : undefined,
-    hasKey: keys.hasLive(tenantId),
     hasEndpoint: delivery.queries.addresses(stream).length > 0,
   }
 }
@@ -106,8 +105,7 @@ const Head = (overview: Overview) => (
 )
 
 function stateOf({ isFresh, jobs, issues }: Overview): { tone: Tone; sentence: ComponentChildren } {
-  if (isFresh)
-    return { tone: 'quiet', sentence: 'Your tenant is ready. Start with any of these steps.' }
+  if (isFresh) return { tone: 'quiet', sentence: 'Your tenant is ready. Nothing has happened yet.' }
   const failing = failingIn(issues)
   if (failing > 0) return { tone: 'bad', sentence: <Failing issues={issues} /> }
   if (issues.bots.length > 0 || issues.keys.length > 0 || issues.usage)
@@ -140,10 +138,8 @@ function Failing({ issues }: Pick<Overview, 'issues'>) {
   )
 }
 
-const Top = ({ isFresh, hasKey, today, issues }: Overview) =>
-  isFresh ? (
-    <GetStarted hasKey={hasKey} />
-  ) : (
+const Top = ({ isFresh, today, issues }: Overview) =>
+  isFresh ? null : (
     <>
       <TodayTiles today={today} />
       <Section id="attention" title="Needs attention" isCard>

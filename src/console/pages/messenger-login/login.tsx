@@ -87,7 +87,7 @@ export const loginPage = page({
 })
 
 /** User who approved a login; undefined if deleted. */
-function userOf(
+export function userOf(
   queries: Passepartout['queries'],
   owner: Owner,
   { user_id: id }: LoginRecord,

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Field } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
@@ -7,23 +6,7 @@ import { page, usePage } from '../../page.tsx'
 import { EntryLayout } from '../entry/account-fields.tsx'
 
 /** Steps of the set-up. */
-export const SET_UP_STEPS = ['Account and tenant', 'API key', 'First job']
-
-/** A page of the set-up, after the account exists. */
-export const SetUpStep = ({
-  at,
-  title,
-  ...step
-}: {
-  at: number
-  title: string
-  intro: string
-  isWide?: boolean
-  isLive?: boolean
-  children: ComponentChildren
-}) => (
-  <EntryLayout windowTitle={title} title={title} steps={{ at, names: SET_UP_STEPS }} {...step} />
-)
+export const SET_UP_STEPS = ['Account and tenant', 'First goal', 'First result']
 
 /** First page after sign-up, where an operator names the new tenant. */
 export const welcomePage = page({
@@ -34,10 +17,11 @@ export const welcomePage = page({
   load: ({ tenants, tenantId }) => ({ name: tenants.find(tenantId).name }),
 
   view: ({ name }) => (
-    <SetUpStep
-      at={0}
+    <EntryLayout
+      windowTitle="Name your tenant"
       title="Name your tenant"
       intro="Your account includes a tenant. Everything that you create belongs to it."
+      steps={{ at: 0, names: SET_UP_STEPS }}
     >
       <PageForm
         action=""
@@ -59,7 +43,7 @@ export const welcomePage = page({
           isFocused
         />
       </PageForm>
-    </SetUpStep>
+    </EntryLayout>
   ),
 
   actions: {
@@ -69,7 +53,7 @@ export const welcomePage = page({
       async run({ tenants, tenantId, actor, fields }) {
         const name = trimmedText(fields, 'tenant')
         if (name !== tenants.find(tenantId).name) await tenants.change(actor, tenantId, { name })
-        return { to: '/first-key' }
+        return { to: '/get-started' }
       },
     },
   },

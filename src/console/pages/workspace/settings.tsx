@@ -11,6 +11,7 @@ import { checkedName, type Tenant, type TenantStatus } from '../../../platform/t
 import { checkedTimeZone, timeZones } from '../../../platform/time-zone.ts'
 import { checkAll, trimmedText } from '../../form.ts'
 import { good, page, usePage } from '../../page.tsx'
+import { ChecklistSetting } from '../home/checklist.tsx'
 import { SettingsTabs } from './settings-tabs.tsx'
 
 const STATES: Record<TenantStatus, { tone: Tone; sentence: string }> = {
@@ -50,6 +51,7 @@ export const settingsPage = page({
         ) : (
           <p class="hint">Only owners can change these settings.</p>
         )}
+        <ChecklistSetting />
       </>
     )
   },
