@@ -67,21 +67,18 @@ export async function screenshot(page: Page, name: string) {
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) })
 }
 
-/** What axe finds serious or worse, as sentences: by all of its rules or by some, on the page or in a part. */
-export async function seriousFindings(
-  page: Page,
-  { within = 'html', rules }: { within?: string; rules?: readonly string[] | undefined } = {},
-): Promise<string[]> {
+/** What axe finds by its rules and best practices, as sentences: on the page or in a part. */
+export async function findingsOf(page: Page, within = 'html'): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
-  const asked = { within, options: { ...QUICKLY, ...(rules && { runOnly: rules }) } }
-  const violations = await page.evaluate(async ({ within, options }) => {
-    // biome-ignore lint/suspicious/noExplicitAny: axe puts itself on the window
-    const { violations } = await (globalThis as any).axe.run(within, options)
-    return violations as { impact: string; help: string; nodes: { html: string }[] }[]
-  }, asked)
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ help, nodes }) => `${help}: ${nodes[0]?.html}`)
+  const violations = await page.evaluate(
+    async ({ within, options }) => {
+      // biome-ignore lint/suspicious/noExplicitAny: axe puts itself on the window
+      const { violations } = await (globalThis as any).axe.run(within, options)
+      return violations as { help: string; nodes: { html: string }[] }[]
+    },
+    { within, options: QUICKLY },
+  )
+  return violations.flatMap(({ help, nodes }) => nodes.map(({ html }) => `${help}: ${html}`))
 }
 
 /** Without what is right, and without reading style sheets, which no rule in use needs. */
@@ -90,23 +87,14 @@ const QUICKLY = { resultTypes: ['violations'], preload: false }
 export const scrollsSideways = (page: Page): Promise<boolean> =>
   page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)
 
-/** The rules whose result depends on width or color scheme. */
-const RULES_OF_A_LOOK = [
-  'color-contrast',
-  'link-name',
-  'button-name',
-  'label',
-  'scrollable-region-focusable',
-]
-
 /**
  * Checks pages with the style sheet of the one that is open, which they take the place of one by one:
- * in each new document, axe starts slowly. Nothing sticks out in narrow, and axe finds nothing serious
- * in wide and light, nor by the rules that differ in narrow and dark. Long lists keep their first rows.
+ * in each new document, axe starts slowly. Nothing sticks out in narrow, and axe finds nothing in wide
+ * and light, nor in narrow and dark. Long lists keep their first rows.
  */
 export async function expectGoodPages(page: Page, pages: { name: string; html: string }[]) {
   const wrong: [string, unknown][] = []
-  for (const [look, rules] of [[NARROW_DARK, RULES_OF_A_LOOK], [WIDE]] as const) {
+  for (const look of [NARROW_DARK, WIDE]) {
     await turnTo(page, look)
     for (const { name, html } of pages) {
       await page.evaluate(show, html)
@@ -114,7 +102,7 @@ export async function expectGoodPages(page: Page, pages: { name: string; html: s
         wrong.push([name, 'scrolls sideways'])
       await screenshot(page, `${name}-${look.name}`)
       await page.evaluate(shorten)
-      const findings = await seriousFindings(page, { rules })
+      const findings = await findingsOf(page)
       if (findings.length > 0) wrong.push([name, findings])
     }
   }

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Browser, Locator, Page } from 'playwright-core'
-import { type Look, screenshot, scrollsSideways, seriousFindings, WIDE } from './browser.ts'
+import { findingsOf, type Look, screenshot, scrollsSideways, WIDE } from './browser.ts'
 import type { RelyingApp } from './relying-app.ts'
 
 export interface Eyes {
@@ -112,7 +112,7 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
   async function looks(page: Page, name: string) {
     await page.waitForLoadState()
     expect([name, await scrollsSideways(page)]).toEqual([name, false])
-    expect([name, await seriousFindings(page)]).toEqual([name, []])
+    expect([name, await findingsOf(page)]).toEqual([name, []])
     const tall = await page.evaluate(() => document.documentElement.scrollHeight)
     if (tall > height) await page.setViewportSize({ width, height: tall })
     await screenshot(page, `walk-${name}`)

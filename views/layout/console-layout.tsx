@@ -12,7 +12,7 @@ import { Topbar } from './topbar.tsx'
 export const ConsoleLayout = (layout: LayoutProps) => (
   <ConsoleDocument
     base={layout.base}
-    title={`${shorten(layout.title)} · ${shorten(layout.scope.name, 48)}`}
+    title={windowTitle(layout)}
     theme={layout.theme}
     style={layout.environment === 'test' ? 'console testdata' : 'console'}
     address={layout.address}
@@ -37,3 +37,10 @@ export const ConsoleLayout = (layout: LayoutProps) => (
     <Shortcuts />
   </ConsoleDocument>
 )
+
+/** The page, the page above it, and the tenant: lists and objects of the same name differ. */
+function windowTitle({ title, crumbs, scope }: LayoutProps): string {
+  const above = crumbs.at(-2)
+  const names = [shorten(title), above && shorten(above.label, 48), shorten(scope.name, 48)]
+  return names.filter(Boolean).join(' · ')
+}

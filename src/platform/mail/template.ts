@@ -165,7 +165,7 @@ const htmlOf = (content: Content): string => `<!doctype html>
 </head>
 <body class="page" style="margin:0;padding:0;background-color:#f1f3f4;-webkit-text-size-adjust:100%">
 <table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" border="0" style="background-color:#f1f3f4">
-<tr><td class="edge" align="center" style="padding:40px 16px">
+<tr><td role="main" class="edge" align="center" style="padding:40px 16px">
 <table role="presentation" class="card" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:480px;background-color:#ffffff;border:1px solid #dfe3e6;border-radius:12px">
 <tr><td class="inside" align="left" style="padding:36px 40px;font-family:${SANS};font-size:16px;line-height:25px">
 ${inside(content)}

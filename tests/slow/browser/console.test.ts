@@ -3,12 +3,12 @@ import type { Page } from 'playwright-core'
 import { MINUTE, type SignedIn, useConsole } from '../../console/fixture.ts'
 import { addOneOfEach, pathOf } from '../../console/one-of-each.ts'
 import {
+  findingsOf,
   type Look,
   launchBrowser,
   NARROW,
   NARROW_DARK,
   scrollsSideways,
-  seriousFindings,
   turnTo,
   WIDE,
 } from '../../support/browser.ts'
@@ -100,13 +100,13 @@ test('A page of each layout fits every width and finger, with long words', async
 test('Menu, search and dialog are accessible and fit a narrow dark screen', async () => {
   const page = await open(ofJob, { look: NARROW_DARK })
   await page.click('.account > summary')
-  expect(await seriousFindings(page, { within: '.topbar' })).toEqual([])
+  expect(await findingsOf(page, '.topbar')).toEqual([])
   await page.keyboard.press('Escape')
   await page.keyboard.press('/')
-  expect(await seriousFindings(page, { within: '#palette' })).toEqual([])
+  expect(await findingsOf(page, '#palette')).toEqual([])
   await page.keyboard.press('Escape')
   await page.click('summary:has-text("Delete job")')
-  expect(await seriousFindings(page, { within: 'dialog[open]' })).toEqual([])
+  expect(await findingsOf(page, 'dialog[open]')).toEqual([])
   expect(await scrollsSideways(page)).toBe(false)
 })
 
@@ -233,7 +233,7 @@ test('The palette creates, presses buttons of the page, switches tenants, and "?
   await page.getByText('Job paused.').waitFor()
   await page.keyboard.press('?')
   expect(await page.locator('#shortcuts h3').isVisible()).toBe(true)
-  expect(await seriousFindings(page, { within: '#shortcuts' })).toEqual([])
+  expect(await findingsOf(page, '#shortcuts')).toEqual([])
   await page.keyboard.press('Escape')
   await type('new endp')
   await page.keyboard.press('Enter')

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { useConsole } from '../../console/fixture.ts'
-import { launchBrowser, seriousFindings } from '../../support/browser.ts'
+import { findingsOf, launchBrowser } from '../../support/browser.ts'
 
 const app = await useConsole()
 const acme = await app.newTenant()
@@ -49,7 +49,7 @@ test('If the browser refuses to copy, the text is selected and the keys are name
   await page.click(COPY)
   await page.waitForSelector('dialog[open] h3:has-text("Press Ctrl+C to copy")')
   expect(await page.evaluate(() => `${getSelection()}`)).toBe(acme.id)
-  expect(await seriousFindings(page, { within: 'dialog[open]' })).toEqual([])
+  expect(await findingsOf(page, 'dialog[open]')).toEqual([])
   expect(await page.locator('.copy.done').count()).toBe(0)
   await page.keyboard.press('Control+c')
   await page.waitForSelector('dialog[open]', { state: 'detached' })

@@ -4,13 +4,13 @@ import type { Locator } from 'playwright-core'
 import { compileBinary, startServer, until } from '../../support/binary.ts'
 import {
   expectGoodPages,
+  findingsOf,
   type Look,
   launchBrowser,
   NARROW_DARK,
   openPage,
   screenshot,
   scrollsSideways,
-  seriousFindings,
   WIDE,
 } from '../../support/browser.ts'
 import { temporaryFolder } from '../../support/folder.ts'
@@ -307,7 +307,7 @@ async function newNewcomer(
   async function examines(name: string) {
     await page.waitForLoadState()
     expect([name, await scrollsSideways(page)]).toEqual([name, false])
-    if (hasScripts) expect([name, await seriousFindings(page)]).toEqual([name, []])
+    if (hasScripts) expect([name, await findingsOf(page)]).toEqual([name, []])
     else examined.push({ name, html: await page.content() })
     await screenshot(page, `newcomer-${hasScripts ? '' : 'plain-'}${name}`)
   }

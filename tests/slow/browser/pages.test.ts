@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
+import { routeOf } from '../../../src/console/addresses.ts'
+import { PAGES as CONSOLE_PAGES } from '../../../src/console/pages/index.ts'
 import { renderMail } from '../../../src/platform/mail/template.ts'
-import { navigationOf, PAGES } from '../../../views/layout/navigation.ts'
 import {
   expectGoodPages,
   launchBrowser,
@@ -10,7 +11,7 @@ import {
 } from '../../support/browser.ts'
 import { startDemo } from '../../support/demo/index.ts'
 
-/** Every page of the sidebar with data, as the owner sees it, the reference, and emails. */
+/** Every page of the console with data, as its owner and admin sees it, the reference, and emails. */
 
 const demo = await startDemo({ hours: 0.5, hasWeekBefore: false })
 const browser = await launchBrowser()
@@ -32,46 +33,69 @@ afterAll(async () => {
   await demo[Symbol.asyncDispose]()
 })
 
-const pagesIn = (scope: 'tenant' | 'installation') =>
-  navigationOf(scope).flatMap(({ pages }) =>
-    pages.map((key) => `/console${scope === 'tenant' ? '' : '/installation'}${PAGES[key].path}`),
-  )
-const ofTenant = [
-  ...pagesIn('tenant'),
-  `/console/jobs/${demo.jobs.feed}`,
-  '/console/jobs/new',
-  `/console/endpoints/${demo.endpoints.crm}`,
-  `/console/deliveries/${demo.failedDelivery()}`,
-  `/console/identities/${demo.people[3]}`,
-  '/console/account',
+const stepsOf = (route: string) => route.split(':').length
+/** The routes of the console by how many of their steps are open, so that the first match is the right one. */
+const ROUTES = CONSOLE_PAGES.map(routeOf).toSorted((one, other) => stepsOf(one) - stepsOf(other))
+const routeAt = (path: string) =>
+  ROUTES.find((route) => new RegExp(`^${route.replaceAll(/:\w+/g, '[^/]+')}$`).test(path))
+
+/** An address of each page, as links and buttons lead there from the overviews of tenant and installation. */
+async function addresses(): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  const open = ['/console', '/console/installation']
+  for (const address of open) {
+    if (found.has(routeAt(address) ?? '')) continue
+    const response = await page.request.get(demo.url + address)
+    const { pathname } = new URL(response.url())
+    const route = routeAt(pathname)
+    if (!route || found.has(route) || response.status() !== 200) continue
+    found.set(route, pathname)
+    const links = (await response.text()).matchAll(/<a [^>]*href="(\/console\/[^"?#]+)/g)
+    open.push(...Array.from(links, ([, href = '']) => href))
+  }
+  return found
+}
+
+/** Pages for newcomers, which other tests walk through, and one with the parts of a delivery of an endpoint. */
+const UNLINKED = [
+  '/console/start',
+  '/console/:tenant/welcome',
+  '/console/:tenant/first-key',
+  '/console/:tenant/first-job',
+  '/setup/:token',
+  '/console/link/:token',
+  '/console/invitation/:token',
+  '/console/:tenant/webhooks/:id/deliveries/:delivery',
 ]
 
-test.each([
-  ['of the tenant', ofTenant],
-  ['of the installation', pagesIn('installation')],
-  [
-    'reference',
-    ['', '/gate', '/clockwork', '/passepartout', '/relay', '/operations', '?q=rotate'].map(
-      (page) => `/reference${page}`,
-    ),
-  ],
-])(
-  'Every page is accessible in light and dark, fits narrow screens, and loads only its own files: %s',
-  async (_, paths) => {
-    await turnTo(page, NARROW_DARK)
-    const pages: { name: string; html: string }[] = []
-    for (const path of paths) {
-      const response = await page.goto(demo.url + path)
-      const headings = await page.locator('h1').allInnerTexts()
-      expect([path, response?.status(), headings]).toEqual([path, 200, [expect.any(String)]])
-      const html = (await response?.text()) ?? ''
-      pages.push({ name: path.slice(1).replaceAll('/', '-'), html })
-    }
-    await expectGoodPages(page, pages)
-    expect([complaints, foreign]).toEqual([[], []])
-  },
-  180_000,
-)
+test('Every page of the console is accessible in light and dark, fits narrow screens, and loads only its own files', async () => {
+  const found = await addresses()
+  expect(ROUTES.filter((route) => !found.has(route))).toEqual(UNLINKED)
+  const titles = await examine([...found.values()])
+  expect(titles.filter((title, position) => titles.indexOf(title) < position)).toEqual([])
+}, 240_000)
+
+test('The reference is accessible in light and dark, fits narrow screens, and loads only its own files', async () => {
+  const pages = ['', '/gate', '/clockwork', '/passepartout', '/relay', '/operations', '?q=rotate']
+  await examine(pages.map((page) => `/reference${page}`))
+}, 60_000)
+
+/** Returns the titles. */
+async function examine(paths: string[]): Promise<string[]> {
+  await turnTo(page, NARROW_DARK)
+  const pages: { name: string; html: string }[] = []
+  const titles: string[] = []
+  for (const path of paths) {
+    const response = await page.goto(demo.url + path)
+    const headings = await page.locator('h1').allInnerTexts()
+    expect([path, response?.status(), headings]).toEqual([path, 200, [expect.any(String)]])
+    titles.push(await page.title())
+    pages.push({ name: path.slice(1).replaceAll('/', '-'), html: (await response?.text()) ?? '' })
+  }
+  await expectGoodPages(page, pages)
+  expect([complaints, foreign]).toEqual([[], []])
+  return titles
+}
 
 test('An email fits its page and is accessible, also with long words', async () => {
   const url = `https://gate.example.org/auth/verification?flow=${crypto.randomUUID()}&code=481516`

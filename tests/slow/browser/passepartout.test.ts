@@ -5,12 +5,12 @@ import { decodeQR } from 'qr/decode.js'
 import { BINARY, command, compileBinary, startServer } from '../../support/binary.ts'
 import { startBotApi } from '../../support/bot-api/index.ts'
 import {
+  findingsOf,
   type Look,
   launchBrowser,
   NARROW_DARK,
   screenshot,
   scrollsSideways,
-  seriousFindings,
   turnTo,
   WIDE,
 } from '../../support/browser.ts'
@@ -110,7 +110,7 @@ async function newVisitor(app: { url: string }, look: Look = WIDE, javaScript = 
 async function expectGood(page: Page, name: string) {
   await screenshot(page, `passepartout-${name}`)
   expect([name, await scrollsSideways(page)]).toEqual([name, false])
-  expect([name, await seriousFindings(page)]).toEqual([name, []])
+  expect([name, await findingsOf(page)]).toEqual([name, []])
 }
 
 /** The content of the QR code on the page. */

@@ -165,7 +165,7 @@ function accountOf(account: string, { created_at: since }: Credential): Credenti
 }
 
 const REMOVAL: Column<CredentialRow> = {
-  label: '',
+  label: 'Action',
   align: 'right',
   narrow: 'bare',
   cell: (row) =>
@@ -232,7 +232,7 @@ const SESSION_COLUMNS: Column<UserSession>[] = [
 ]
 
 const END: Column<UserSession> = {
-  label: '',
+  label: 'Action',
   align: 'right',
   narrow: 'bare',
   cell: ({ id, device }) => (

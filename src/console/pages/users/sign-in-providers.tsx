@@ -80,7 +80,7 @@ const COLUMNS: Column<ProviderView>[] = [
 
 /** Button to enable or disable a provider, or a link to its set-up. */
 const ACTION: Column<ProviderView> = {
-  label: '',
+  label: 'Action',
   align: 'right',
   narrow: 'bare',
   cell(one) {

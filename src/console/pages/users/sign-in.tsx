@@ -188,7 +188,7 @@ const COLUMNS: Column<Method>[] = [
 ]
 
 const SWITCH: Column<Method> = {
-  label: '',
+  label: 'Action',
   align: 'right',
   narrow: 'bare',
   cell: ({ id, name, isOn, isSwitched }) =>
