@@ -79,8 +79,8 @@ test('Two tabs show two tenants, and each form changes its own', async () => {
   const switched = await browser.press(tab, `to=${other.id}`)
   expect(switched.url).toBe(`${app.url}/console/${other.id}/live`)
   expect((await open(`${acme.id}/live`)).text).toContain('Current tenant: Acme')
-  const renamed = await browser.press(tab, 'Rename tenant', { name: 'Acme Ltd' })
-  expect(renamed.text).toContain('Tenant renamed.')
+  const renamed = await browser.press(tab, 'Save settings', { name: 'Acme Ltd' })
+  expect(renamed.text).toContain('Settings saved.')
   const nameOf = ({ id }: { id: string }) => app.platform.tenants.find(id).name
   expect([nameOf(acme), nameOf(other)]).toEqual(['Acme Ltd', 'Other'])
   expect(renamed.text).toContain(email)

@@ -21,7 +21,7 @@ test('Every kind of data that grows has a rule', async () => {
     clockwork skipped slots, console links, copies of login tokens, deleted endpoints,
     endpoint counters, gate access tokens, gate decisions, gate erasures, gate flows, gate sessions,
     ids of deleted identities, login attempts, login tokens, mails, messages, messenger updates,
-    relay event types, relay idempotency keys, unsent mails, usage by day, usage by month`
+    relay event types, relay idempotency keys, test requests, unsent mails, usage by day, usage by month`
   expect(failed.toSorted()).toEqual(rules.split(/,\s+/))
 })
 

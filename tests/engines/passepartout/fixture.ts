@@ -272,7 +272,9 @@ export function expectRefused(answer: Answer, status: number, code: string, word
 export function tablesWith({ app }: Pick<Fixture, 'app'>, text: string): string[] {
   const { client } = app.db
   const namesOf = (sql: string) => (client.query(sql).all() as Json[]).map(({ name }) => name)
-  return namesOf(`select name from sqlite_schema where type = 'table'`).filter((table) => {
+  // A virtual table keeps its data in tables of its own, and can't be scanned.
+  const tables = `select name from sqlite_schema where type = 'table' and sql not like 'create virtual%'`
+  return namesOf(tables).filter((table) => {
     const columns = namesOf(`pragma table_info("${table}")`)
     const any = columns.map((column) => `instr("${column}", ?1) > 0`).join(' or ')
     return client.query(`select 1 from "${table}" where ${any}`).get(text) !== null
