@@ -14,6 +14,7 @@ import m0011 from './0011_tenant_time_zone.sql' with { type: 'text' }
 import m0012 from './0012_user_search.sql' with { type: 'text' }
 import m0013 from './0013_key_details.sql' with { type: 'text' }
 import m0014 from './0014_session_and_password_rules.sql' with { type: 'text' }
+import m0015 from './0015_tenant_deletion.sql' with { type: 'text' }
 
 export const migrations = [
   { id: '0000_foundation', sql: m0000 },
@@ -31,4 +32,5 @@ export const migrations = [
   { id: '0012_user_search', sql: m0012 },
   { id: '0013_key_details', sql: m0013 },
   { id: '0014_session_and_password_rules', sql: m0014 },
+  { id: '0015_tenant_deletion', sql: m0015 },
 ]

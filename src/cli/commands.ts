@@ -24,6 +24,7 @@ import { secretsRotate } from './secrets.ts'
 import { serve } from './serve.ts'
 import {
   tenantCreate,
+  tenantDelete,
   tenantList,
   tenantResume,
   tenantSet,
@@ -43,6 +44,7 @@ export const commands: readonly Command[] = [
   tenantSet,
   tenantSuspend,
   tenantResume,
+  tenantDelete,
   keyCreate,
   keyList,
   keyRotate,

@@ -1,3 +1,4 @@
+import { PORTABLE_TABLES, SCHEMAS } from '../console/portable-tables.ts'
 import { asStorageError } from '../db/errors.ts'
 import { stampOf } from '../platform/clock.ts'
 import { type Exported, exportLines } from '../platform/portable/export.ts'
@@ -9,7 +10,6 @@ import { exportPerson } from './export-person.ts'
 import { createWarner, note, reported, type Warner } from './export-report.ts'
 import { openSink, type Sink } from './export-sink.ts'
 import { type OfflineServices, withReadableServices } from './open.ts'
-import { PORTABLE_TABLES, SCHEMAS } from './portable.ts'
 import { createProgress } from './progress.ts'
 import { targetOf } from './target.ts'
 

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
 import { migrations } from '../../drizzle/index.ts'
 import type { Config } from '../config/index.ts'
+import { PORTABLE, PORTABLE_TABLES, SCHEMAS } from '../console/portable-tables.ts'
 import { abandonImport } from '../platform/portable/abandon.ts'
 import { type Imported, importTenant } from '../platform/portable/import.ts'
 import { openScratch } from '../platform/portable/scratch.ts'
 import { type Answer, type Command, type Configured, type Io, UsageError } from './command.ts'
 import { countLines } from './counts.ts'
 import { withNewServices, withServices } from './open.ts'
-import { PORTABLE, PORTABLE_TABLES, SCHEMAS } from './portable.ts'
 import { createProgress } from './progress.ts'
 
 export const importCommand: Command = {

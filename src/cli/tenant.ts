@@ -1,5 +1,7 @@
+import { PORTABLE } from '../console/portable-tables.ts'
 import type { Usage, UsageOfMonth } from '../platform/metering/index.ts'
 import { isMonth } from '../platform/metering/months.ts'
+import { createTenantDeletion } from '../platform/portable/deletion.ts'
 import { PLANS, SUSPEND_REASONS, type Tenant, type TenantChange } from '../platform/tenants.ts'
 import { type Answer, type Command, oneOf, table, UsageError } from './command.ts'
 import { withNewServices, withServices } from './open.ts'
@@ -127,6 +129,28 @@ export const tenantSet: Command = {
       shown(await tenants.change(actor, args[0] ?? '', change)),
     )
   },
+}
+
+export const tenantDelete: Command = {
+  name: 'tenant delete',
+  summary: 'Delete a tenant with all its data, except for the audit log.',
+  positionals: ['ID'],
+  options: {
+    name: {
+      type: 'string',
+      value: 'NAME',
+      help: 'Name of the tenant, to confirm.',
+      required: true,
+    },
+  },
+  run: ({ config, options, args }) =>
+    withServices(config, async ({ db, clock, audit, actor }) => {
+      const id = args[0] ?? ''
+      const deletion = createTenantDeletion({ db, clock, audit, portable: PORTABLE })
+      await deletion.begin(actor, id, `${options.name}`)
+      await deletion.finish()
+      return { json: { tenant: id, deleted: true }, text: `Deleted tenant ${id}.` }
+    }),
 }
 
 export const tenantSuspend: Command = {

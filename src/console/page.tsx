@@ -87,6 +87,10 @@ export interface Outcome {
   flash?: string
   /** A page in response to the form, for secrets that are not stored. */
   shown?: { title: string; page: VNode }
+  /** The tenant of the page no longer exists: shows the page in the operator's next one. */
+  isTenantGone?: true
+  /** A file in response to the form. */
+  file?: Response
   /** The page again, with the values of the form and the result of the action. */
   again?: true
   result?: unknown

@@ -10,6 +10,8 @@ import type { Backups } from '../platform/backup/index.ts'
 import type { InstallationSettings } from '../platform/installation-settings/index.ts'
 import type { Mail } from '../platform/mail/index.ts'
 import type { Platform } from '../platform/platform.ts'
+import { createTenantDeletion } from '../platform/portable/deletion.ts'
+import { createTenantDownload } from '../platform/portable/download.ts'
 import { createAddresses } from './addresses.ts'
 import { createCallers } from './callers.ts'
 import { createChecklists } from './checklist/index.ts'
@@ -22,6 +24,7 @@ import type { Device } from './operators/entry.ts'
 import type { Operators } from './operators/index.ts'
 import { createDayCounts } from './pages/home/day-counts.ts'
 import { PAGES } from './pages/index.ts'
+import { PORTABLE, PORTABLE_TABLES, SCHEMAS } from './portable-tables.ts'
 import { createPages } from './serve-pages.tsx'
 import { sessionRoutes } from './session-routes.tsx'
 import { shortAddresses } from './short-addresses.ts'
@@ -62,6 +65,14 @@ export function consolePages(parts: {
     callerOf: createCallers(platform),
     liveAnswers: createLiveAnswers({ ...parts, currentOperator: operators.currentOperator }),
   }
+  const tenantDeletion = createTenantDeletion({ ...platform, portable: PORTABLE })
+  platform.retention.add(tenantDeletion.rule)
+  const tenantDownload = createTenantDownload({
+    ...platform,
+    tables: PORTABLE_TABLES,
+    schema: SCHEMAS.at(-1) ?? '',
+    keyPrefix: parts.config.brand.prefix,
+  })
   const deviceOf = (request: Request): Device => ({
     ipAddress: addressOf(request) ?? null,
     userAgent: request.headers.get('user-agent')?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
@@ -70,6 +81,8 @@ export function consolePages(parts: {
   const addresses = createAddresses(PAGES)
   const services = {
     ...common,
+    tenantDeletion,
+    tenantDownload,
     deviceOf,
     instanceHealth: createInstanceHealth(common),
     dayCounts: createDayCounts(common),

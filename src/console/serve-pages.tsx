@@ -182,8 +182,9 @@ export function createPages(
     }
     const submission = { action: name, values: context.fields, errors: errors ?? [] }
     if (errors) return show(spec, context, { submission, status: 422 })
-    const { to, query, away, cookies, flash, shown, again, result, ...of } =
+    const { to, query, away, cookies, flash, shown, file, again, result, ...of } =
       value ?? ({} as Outcome)
+    if (file) return file
     if (away) return new Response(null, { status: 303, headers: { location: away } })
     if (again)
       return show(spec, context, {
@@ -196,7 +197,8 @@ export function createPages(
     const target = to ?? pathOf(spec, context.params)
     const message = flashes.has(done) ? { done } : {}
     // Before the sign-in, the action itself may have selected a tenant: the short address leads there.
-    const place = spec.right === 'anyone' ? { ...context.place, ...NOWHERE } : context.place
+    const isElsewhere = of.isTenantGone || spec.right === 'anyone'
+    const place = isElsewhere ? { ...context.place, ...NOWHERE } : context.place
     return layout.go(addressAt(place, target, { ...message, ...query }), cookies)
   }
 

@@ -14,6 +14,8 @@ import type { Instances } from '../platform/instances.ts'
 import type { Keys } from '../platform/keys/index.ts'
 import type { Mail } from '../platform/mail/index.ts'
 import type { Metering } from '../platform/metering/index.ts'
+import type { TenantDeletion } from '../platform/portable/deletion.ts'
+import type { TenantDownload } from '../platform/portable/download.ts'
 import type { Tenants } from '../platform/tenants.ts'
 import type { TestReceivers } from '../platform/test-receiver/index.ts'
 import type { CallerOf } from './callers.ts'
@@ -34,6 +36,8 @@ export interface Services {
   keys: Keys
   metering: Metering
   tenants: Tenants
+  tenantDeletion: TenantDeletion
+  tenantDownload: TenantDownload
   operators: Operators
   gate: Gate
   gateOperators: GateOperators

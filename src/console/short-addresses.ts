@@ -21,7 +21,7 @@ export function shortAddresses(
     const { pathname, search } = new URL(request.url)
     const path = pathname.slice(CONSOLE.length)
     const address = addressAt(selectedPlaceOf(operator, request), path)
-    return layout.go(address === pathname ? START : address + search)
+    return layout.go((address === pathname ? START : address) + search)
   }
 
   const routes: AnyElysia = new Elysia({ name: 'short addresses', detail: { hide: true } }).use(

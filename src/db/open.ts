@@ -102,6 +102,7 @@ export function openDatabase(options: DatabaseOptions) {
     client,
     files.requireInPlace,
   )
+  let drops = 0
   const dataVersion = client.prepare<{ data_version: number }, []>('PRAGMA data_version')
   return {
     file,
@@ -114,8 +115,10 @@ export function openDatabase(options: DatabaseOptions) {
     observe,
     afterCommit,
     drain,
-    /** Changes whenever another process commits or a transaction of this process fails. */
-    version: (): string => `${dataVersion.get()?.data_version}.${failed()}`,
+    /** Changes whenever caches of data have to forget: another process commits, or a transaction fails. */
+    version: (): string => `${dataVersion.get()?.data_version}.${failed()}.${drops}`,
+    /** For a change that the owners of caches don't know about, such as a deleted tenant. */
+    dropCaches: () => void drops++,
     close,
   }
 }

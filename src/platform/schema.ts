@@ -11,6 +11,8 @@ export const tenants = sqliteTable(
     spendCapCents: integer('spend_cap_cents'),
     /** IANA zone of the times in the console. */
     timeZone: text('time_zone').notNull().default('UTC'),
+    /** Set while the tenant is being deleted: it no longer exists for anyone. */
+    deletionStartedAt: integer('deletion_started_at'),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
   },
@@ -18,6 +20,7 @@ export const tenants = sqliteTable(
     check('tenants_plan', sql`${t.plan} in ('free', 'metered', 'unlimited')`),
     check('tenants_status', sql`${t.status} in ('active', 'suspended', 'renewal_unpaid')`),
     index('tenants_by_name').on(sql`lower(${t.name})`, t.id),
+    index('tenants_in_deletion').on(t.id).where(sql`deletion_started_at is not null`),
   ],
 )
 

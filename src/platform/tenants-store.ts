@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/open.ts'
 import { tenants } from './schema.ts'
 import { SYSTEM_TENANT_ID } from './system-tenant.ts'
@@ -21,11 +21,15 @@ const LAST = '\u{10ffff}'
 /** Sorts after every id; ids begin with their creation time, so the newest sort last. */
 const NEWEST = '~'
 
-/** The only file with SQL on tenants. Lists exclude the system tenant, whose id sorts first. */
+/**
+ * The only file with SQL on tenants. Lists exclude the system tenant, whose id sorts first, and everything
+ * but `deleting` excludes tenants that are being deleted.
+ */
 export function createTenantStore({ orm }: Db) {
   const $ = sql.placeholder
   const byId = eq(tenants.id, $('id'))
-  const isNotSystem = sql`${tenants.id} > ${SYSTEM_TENANT_ID}`
+  const isKept = isNull(tenants.deletionStartedAt)
+  const isNotSystem = and(sql`${tenants.id} > ${SYSTEM_TENANT_ID}`, isKept)
   const columns = {
     name: $('name'),
     plan: $('plan'),
@@ -46,8 +50,19 @@ export function createTenantStore({ orm }: Db) {
     .returning()
     .prepare()
   const find = orm.select().from(tenants).where(and(byId, isNotSystem)).prepare()
-  const name = orm.select({ name: tenants.name }).from(tenants).where(byId).prepare()
+  const name = orm.select({ name: tenants.name }).from(tenants).where(and(byId, isKept)).prepare()
   const zone = orm.select({ zone: tenants.timeZone }).from(tenants).where(byId).prepare()
+  const startDeletion = orm
+    .update(tenants)
+    .set({ deletionStartedAt: sql`${$('now')}` })
+    .where(and(byId, isNotSystem))
+    .prepare()
+  const deleting = orm
+    .select({ id: tenants.id })
+    .from(tenants)
+    .where(isNotNull(tenants.deletionStartedAt))
+    .limit(1)
+    .prepare()
   const all = orm
     .select()
     .from(tenants)
@@ -125,6 +140,10 @@ export function createTenantStore({ orm }: Db) {
     find: (id: string): TenantRow | undefined => find.get({ id }),
     timeZoneOf: (id: string): string | undefined => zone.get({ id })?.zone,
     nameOf: (id: string): string | undefined => name.get({ id })?.name,
+    /** From now on, the tenant is not found. */
+    startDeletion: (id: string, now: number) => void startDeletion.run({ id, now }),
+    /** A tenant whose data is still to be deleted. */
+    deleting: (): string | undefined => deleting.get()?.id,
     all: (): TenantRow[] => all.all(),
     /** A part of the list: newest first, or by name in a search. */
     page,

@@ -100,6 +100,11 @@ test('Tenants and keys are created, listed, changed and ended, with one JSON obj
   expect(suspended).toMatchObject({ status: 'renewal_unpaid' })
   expect(await json('tenant', 'resume', id)).toMatchObject({ status: 'active' })
   expect(await json('tenant', 'list')).toMatchObject({ tenants: [{ id, name: 'Acme' }] })
+  const spare = await json('tenant', 'create', '--name', 'Spare')
+  const wrong = await home.gatehouse('tenant', 'delete', spare.id, '--name', 'Acme')
+  expect(wrong.err).toContain('must be the name of the tenant')
+  await json('tenant', 'delete', spare.id, '--name', 'Spare')
+  expect((await json('tenant', 'list')).tenants).toHaveLength(1)
 
   const granted = { engines: ['relay'], environment: 'test', scopes: ['relay:send', 'relay:read'] }
   const scopes = granted.scopes.flatMap((scope) => ['--scope', scope])

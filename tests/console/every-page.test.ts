@@ -26,6 +26,7 @@ const RULES: [RegExp, readonly Who[]][] = [
   [/^POST \/console\/team\/leave$/, TENANT],
   [/^POST \/console\/team\b|^GET \/console\/team\/invite$/, ['owner']],
   [/^POST \/console\/(usage\/cap|settings)\b/, ['owner']],
+  [/^GET \/console\/settings\/data$/, ['owner']],
   [/^POST .*\/(delete|remove)$/, ['owner']],
   [/^POST \/console\/delayed\/(:id|selected)\/cancel$/, ['owner']],
   [/^GET .*\/(new|edit)$/, ['owner', 'member']],

@@ -57,7 +57,8 @@ const WITHOUT_TENANT: Record<string, string[]> = {
     'gate_identities where gate_identities.id = ?',
     'gate_erasures where gate_erasures.identity_id = ?',
     'console_places where console_places.session_id = ?',
-    'console_memberships inner join tenants on tenants.id = console_memberships.tenant_id where console_memberships.operator_id = ?',
+    'console_memberships inner join tenants on tenants.id = console_memberships.tenant_id where (console_memberships.operator_id = ? and tenants.deletion_started_at is null)',
+    'api_keys inner join tenants on tenants.id = api_keys.tenant_id where (api_keys.hash = ? and tenants.deletion_started_at is null)',
   ],
   'answers 403 instead of 404 for another tenant, by the contract': [
     'gate_sessions where gate_sessions.id = ?',

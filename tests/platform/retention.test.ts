@@ -18,7 +18,7 @@ test('Every kind of data that grows has a rule', async () => {
     .filter(({ message }) => message === 'retention failed')
     .map(({ rule }) => rule)
   const rules = `audit log, backups, clockwork delayed jobs, clockwork executions, clockwork hours,
-    clockwork skipped slots, console links, copies of login tokens, deleted endpoints,
+    clockwork skipped slots, console links, copies of login tokens, deleted endpoints, deleted tenants,
     endpoint counters, gate access tokens, gate decisions, gate erasures, gate flows, gate sessions,
     ids of deleted identities, login attempts, login tokens, mails, messages, messenger updates,
     relay event types, relay idempotency keys, test requests, unsent mails, usage by day, usage by month`

@@ -126,7 +126,7 @@ export async function bootTestApp(options: TestAppOptions = {}) {
   async function raw(path: string, init: RequestInit = {}): Promise<Answer> {
     const response = await gatehouse.app.handle(new Request(`http://localhost${path}`, init))
     const text = await response.text()
-    const isJson = response.headers.get('content-type')?.includes('json') ?? false
+    const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '')
     return {
       status: response.status,
       headers: response.headers,

@@ -75,6 +75,7 @@ function dbOf(file: string, client: Database): Db {
     client,
     orm: drizzle(client),
     version: () => '',
+    dropCaches: () => {},
     close: () => client.close(),
   }
 }

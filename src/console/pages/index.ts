@@ -59,6 +59,7 @@ import { keyPage } from './workspace/key.tsx'
 import { keyList } from './workspace/keys.tsx'
 import { newKey } from './workspace/new-key.tsx'
 import { settingsPage } from './workspace/settings.tsx'
+import { settingsDataPage } from './workspace/settings-data.tsx'
 import { settingsSecurityPage } from './workspace/settings-security.tsx'
 import { teamPage } from './workspace/team.tsx'
 import { inviteMember } from './workspace/team-invite.tsx'
@@ -117,6 +118,7 @@ export const PAGES: readonly Page[] = [
   auditLog,
   settingsPage,
   settingsSecurityPage,
+  settingsDataPage,
   tenantList,
   newTenant,
   tenantPage,

@@ -53,7 +53,7 @@ export function createKeyStore({ orm }: Db) {
     })
     .from(apiKeys)
     .innerJoin(tenants, eq(tenants.id, apiKeys.tenantId))
-    .where(eq(apiKeys.hash, sql.placeholder('hash')))
+    .where(and(eq(apiKeys.hash, sql.placeholder('hash')), isNull(tenants.deletionStartedAt)))
     .prepare()
   const ofTenant = orm
     .select()

@@ -1,13 +1,11 @@
-import { getTableName } from 'drizzle-orm'
 import { asStorageError } from '../../db/errors.ts'
 import type { Db } from '../../db/open.ts'
 import type { Actor, Audit } from '../audit/index.ts'
 import { conflict, notFound } from '../errors.ts'
 import { SLICE } from '../retention.ts'
 import { createImportStore } from './imports-store.ts'
-import { createRemainsStore, type Owned } from './remains-store.ts'
-import { TENANT, tenantColumn } from './rows.ts'
-import type { Portable, PortableTable } from './table.ts'
+import { createRemainsStore, type Owned, ownedOf } from './remains-store.ts'
+import type { Portable } from './table.ts'
 
 interface AbandonParts {
   db: Db
@@ -35,9 +33,7 @@ export async function abandonImport(parts: AbandonParts): Promise<Record<string,
 async function abandoned({ db, audit, actor, portable, tenantId }: AbandonParts) {
   const store = createImportStore(db)
   const remains = createRemainsStore(db)
-  const [tenant, ...tables] = portable.flatMap(({ tables }) => tables)
-  if (!tenant) throw new Error('a list without tenants')
-  const itself = ownedOf(tenant)
+  const { itself, others } = remains.tablesOf(portable)
 
   function begin() {
     const known = store.find(tenantId)
@@ -62,17 +58,11 @@ async function abandoned({ db, audit, actor, portable, tenantId }: AbandonParts)
 
   await db.commit(begin)
   const counts = Object.fromEntries(
-    [tenant, ...tables].map((one) => [one.kind, remains.count(ownedOf(one), tenantId)]),
+    portable
+      .flatMap(({ tables }) => tables)
+      .map((one) => [one.kind, remains.count(ownedOf(one), tenantId)]),
   )
-  // In reverse order of import: keys and jobs first. Rows found through others go with those.
-  for (const one of tables.toReversed()) if (!one.through) await empty(ownedOf(one))
-  for (const name of portable.flatMap(({ leftOut }) => Object.keys(leftOut)))
-    if (remains.isOfTenants(name)) await empty({ name, column: TENANT })
+  for (const owned of others) await empty(owned)
   await db.commit(() => end(counts))
   return counts
 }
-
-const ownedOf = ({ table }: PortableTable): Owned => ({
-  name: getTableName(table),
-  column: tenantColumn(table).name,
-})

@@ -23,6 +23,7 @@ const tenant: PortableTable<typeof tenants.$inferSelect> = {
     status: asItIs,
     spendCapCents: asItIs,
     timeZone: asItIs,
+    deletionStartedAt: { leftOut: 'null: a tenant that is being deleted is not exported' },
     createdAt: asItIs,
     updatedAt: asItIs,
   },

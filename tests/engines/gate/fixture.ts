@@ -208,9 +208,9 @@ export const rowsOf = ({ db }: Pick<TestApp, 'db'>, table: string): Json[] =>
 
 /** The number of rows that contain a text, by table. */
 export function tablesWith({ db }: Pick<TestApp, 'db'>, text: string): Record<string, number> {
-  const tables = db.client.query("select name from sqlite_master where type = 'table'").all() as {
-    name: string
-  }[]
+  const tables = db.client
+    .query("select name from sqlite_master where type = 'table' and sql not like 'create virtual%'")
+    .all() as { name: string }[]
   const isIn = (cell: unknown) =>
     (cell instanceof Uint8Array ? Buffer.from(cell).toString('latin1') : `${cell}`).includes(text)
   const counts = tables.map(({ name }) => [

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrations } from '../../../drizzle/index.ts'
-import { PORTABLE_TABLES, SCHEMAS } from '../../../src/cli/portable.ts'
+import { PORTABLE_TABLES, SCHEMAS } from '../../../src/console/portable-tables.ts'
 import type { Db } from '../../../src/db/open.ts'
 import { createAudit } from '../../../src/platform/audit/index.ts'
 import { exportLines } from '../../../src/platform/portable/export.ts'

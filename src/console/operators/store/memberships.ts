@@ -1,4 +1,4 @@
-import { and, asc, eq, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, ne, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
 import { rowOf } from '../../../db/placeholders.ts'
 import { gateAddresses, gateIdentities } from '../../../engines/gate/schema.ts'
@@ -58,7 +58,7 @@ export function createMembershipStore({ orm }: Db) {
     })
     .from(consoleMemberships)
     .innerJoin(tenants, eq(tenants.id, consoleMemberships.tenantId))
-    .where(ofOperator)
+    .where(and(ofOperator, isNull(tenants.deletionStartedAt)))
     .orderBy(asc(tenants.name), asc(tenants.id))
     .prepare()
   const members = orm

@@ -231,7 +231,7 @@ const Changing = ({ tenant }: { tenant: Tenant }) => (
 
 const suspension = () => ({
   title: 'Suspend tenant',
-  text: "The tenant can't create anything new until you resume it. Tenants can't be deleted.",
+  text: "The tenant can't create anything new until you resume it.",
   control: (
     <Confirm
       id="suspend"

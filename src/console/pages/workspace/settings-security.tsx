@@ -134,10 +134,9 @@ const Passwords = (rules: PasswordRules) => (
         value={`${rules.min_length ?? ''}`}
         placeholder={`${rules.installation_min_length}`}
         suffix="characters"
-        help="For new passwords. Users keep the ones they have."
+        help={`For new passwords; users keep the ones they have. ${ALWAYS}`}
       />
     </PageForm>
-    <p class="hint">{ALWAYS}</p>
   </Section>
 )
 

@@ -1,5 +1,4 @@
 import { migrations } from '../../drizzle/index.ts'
-import { portable as consolePortable } from '../console/portable.ts'
 import { portable as deliveryPortable } from '../delivery/portable.ts'
 import { portable as clockworkPortable } from '../engines/clockwork/portable.ts'
 import { portable as gatePortable } from '../engines/gate/portable.ts'
@@ -7,6 +6,7 @@ import { portable as passepartoutPortable } from '../engines/passepartout/portab
 import { portable as relayPortable } from '../engines/relay/portable.ts'
 import type { Portable } from '../platform/portable/table.ts'
 import { keysPortable, tenantPortable } from '../platform/portable/tenant.ts'
+import { portable as consolePortable } from './portable.ts'
 
 /**
  * Everything that moves with a tenant, in import order: rows come after the rows they refer to. Bots and
