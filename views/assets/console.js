@@ -183,6 +183,19 @@ keys.addEventListener('message', ({ data }) => {
   if (link && data === '') keys.postMessage(link.dataset.offersKey)
 })
 
+/* Passwords can be shown. They are hidden again when sent, so that browsers keep them as passwords. */
+function reveal(button, isShown) {
+  $('input', button.parentElement).type = isShown ? 'text' : 'password'
+  button.setAttribute('aria-pressed', isShown)
+}
+on('click', '[data-reveal]', (_event, button) => {
+  reveal(button, button.getAttribute('aria-pressed') === 'false')
+  $('input', button.parentElement).focus()
+})
+on('submit', 'form', (_event, form) => {
+  for (const button of $$('[data-reveal]', form)) reveal(button, false)
+})
+
 /* Filters apply when they change. */
 on('change', 'form[data-submits] select', (_event, select) => select.form.requestSubmit())
 

@@ -171,6 +171,22 @@ test('Leaving a new key asks whether it is saved', async () => {
   await reads(page, 'API keys')
 })
 
+test('A password is shown while its button is pressed, and hidden again when it is sent', async () => {
+  const page = await open('/identities/new')
+  const field = page.locator('#field-password')
+  const typeOf = () => field.getAttribute('type')
+  const button = page.getByRole('button', { name: 'Show password' })
+  await field.fill('correct horse')
+  await button.click()
+  expect([await typeOf(), await button.getAttribute('aria-pressed')]).toEqual(['text', 'true'])
+  await button.click()
+  expect(await typeOf()).toBe('password')
+  await button.click()
+  await page.evaluate(() => addEventListener('submit', (event) => event.preventDefault()))
+  await page.click('button:has-text("Create user")')
+  expect([await typeOf(), await field.inputValue()]).toEqual(['password', 'correct horse'])
+}, 30_000)
+
 test('A confirmation is a dialog that holds the focus and gives it back', async () => {
   const page = await open(ofJob)
   for (const close of [

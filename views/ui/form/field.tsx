@@ -130,10 +130,25 @@ export function Field(props: FieldProps) {
           </datalist>
         )}
         {field.suffix && <span class="affix">{field.suffix}</span>}
+        {field.type === 'password' && <Reveal label={field.label} />}
       </div>
     </Labelled>
   )
 }
+
+/** Shows what is typed, and hides it again. */
+const Reveal = ({ label }: { label: string }) => (
+  <button
+    type="button"
+    class="iconbutton scripted"
+    aria-label={`Show ${label.charAt(0).toLowerCase()}${label.slice(1)}`}
+    aria-pressed="false"
+    data-reveal
+  >
+    <Icon name="eye" />
+    <Icon name="eyeOff" />
+  </button>
+)
 
 interface FieldProps extends FieldParts {
   value?: string
@@ -172,7 +187,8 @@ const attributesOf = (field: FieldProps): Record<string, unknown> => ({
   placeholder: field.placeholder,
   required: field.isRequired,
   autocomplete: field.autocomplete ?? 'off',
-  spellcheck: field.isMono ? false : undefined,
+  spellcheck: field.isMono || field.type === 'password' ? false : undefined,
+  autocapitalize: field.type === 'password' ? 'none' : undefined,
   max: field.max,
   min: field.min,
   autofocus: field.isFocused,
