@@ -1,3 +1,4 @@
+import brandingSamples from './branding/samples.css' with { type: 'text' }
 import base from './layout/base.css' with { type: 'text' }
 import consoleLayout from './layout/console-layout.css' with { type: 'text' }
 import palette from './layout/palette.css' with { type: 'text' }
@@ -20,6 +21,7 @@ import button from './ui/form/button.css' with { type: 'text' }
 import form from './ui/form/form.css' with { type: 'text' }
 import guide from './ui/guide.css' with { type: 'text' }
 import id from './ui/id.css' with { type: 'text' }
+
 import pager from './ui/pager.css' with { type: 'text' }
 import pages from './ui/pages.css' with { type: 'text' }
 import secretPanel from './ui/secret-panel.css' with { type: 'text' }
@@ -58,6 +60,7 @@ export const consoleCss = [
   guide,
   charts,
   confirm,
+  brandingSamples,
   emptyState,
   toast,
   palette,

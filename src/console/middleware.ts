@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { type Fields, readFields } from '../http/body.ts'
 import { requireSameOrigin } from '../http/same-origin.ts'
 import { operatorLane, type Turns } from '../http/turns.ts'
+import { isUpload, readUpload } from '../http/upload.ts'
 import type { Actor } from '../platform/audit/index.ts'
 import { forbidden } from '../platform/errors.ts'
 import {
@@ -71,7 +72,8 @@ export function createConsoleMiddleware(parts: {
 
   const fields = (request: Request, check: () => unknown): Promise<Fields> | undefined => {
     check()
-    return request.method === 'POST' ? readFields(request, maxBody) : undefined
+    if (request.method !== 'POST') return undefined
+    return isUpload(request) ? readUpload(request, maxBody) : readFields(request, maxBody)
   }
 
   return new Elysia({ name: 'console middleware' })

@@ -8,6 +8,7 @@ import type { Passepartout } from '../engines/passepartout/index.ts'
 import type { Relay } from '../engines/relay/index.ts'
 import type { Audit } from '../platform/audit/index.ts'
 import type { Backups } from '../platform/backup/index.ts'
+import type { Branding } from '../platform/branding/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { InstallationSettings } from '../platform/installation-settings/index.ts'
 import type { Instances } from '../platform/instances.ts'
@@ -38,6 +39,7 @@ export interface Services {
   tenants: Tenants
   tenantDeletion: TenantDeletion
   tenantDownload: TenantDownload
+  branding: Branding
   operators: Operators
   gate: Gate
   gateOperators: GateOperators

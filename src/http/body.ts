@@ -43,7 +43,7 @@ function asFields(body: unknown): Fields {
 }
 
 /** Far more than any form of Gatehouse has. */
-const MAX_FIELDS = 200
+export const MAX_FIELDS = 200
 
 function fieldsIn(params: URLSearchParams): Fields {
   if (params.size > MAX_FIELDS)
@@ -95,7 +95,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** Reads a declared length in one piece; otherwise counts every chunk. `limit` is in bytes. */
-function readBytes(request: Request, limit: number): Promise<Uint8Array | ArrayBuffer> {
+export function readBytes(request: Request, limit: number): Promise<Uint8Array | ArrayBuffer> {
   const declared = request.headers.get('content-length')
   if (declared === null) return readCounting(request, limit)
   if (Number(declared) > limit) throw tooLarge(limit)
@@ -148,7 +148,7 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i
 const isForm = (headers: Headers): boolean =>
   FORM_TYPE.test((headers.get('content-type') ?? '').trim())
 
-function requireNoCoding(headers: Headers) {
+export function requireNoCoding(headers: Headers) {
   const coding = headers.get('content-encoding') ?? 'identity'
   if (coding !== 'identity')
     throw unsupported('Content-Encoding', `must not be set, unlike ${coding.slice(0, 100)}`)

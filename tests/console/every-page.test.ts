@@ -116,7 +116,7 @@ test('Everything of another tenant is unknown to every page, and changed by none
   const { owner: stranger } = await app.newTenant('Other')
   // Names that every tenant can have, and what is of no tenant.
   const others =
-    /^\/console\/(sign-in\/providers|installation|account|link|invitation|live)\/|^(?!.*\/:)|^\/setup/
+    /^\/console\/(sign-in\/providers|settings\/branding|installation|account|link|invitation|live)\/|^(?!.*\/:)|^\/setup/
   const wrong: string[] = []
   for (const method of ['GET', 'POST'] as const)
     for (const route of routesIn(app, method).filter((path) => !others.test(path))) {

@@ -84,6 +84,7 @@ export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) 
     '/console/deliveries/': [deliveryOf(endpoint)],
     '/console/event-types/': [type],
     '/console/policies/decisions/': [decision.body.decision_id],
+    '/console/settings/branding/emails/': ['recovery'],
     '/console/keys/': [(await tenant.key('relay', 'live')).id],
     '/console/team/': [owner.id],
     '/console/installation/mail/': [mail],

@@ -196,6 +196,16 @@ on('submit', 'form', (_event, form) => {
   for (const button of $$('[data-reveal]', form)) reveal(button, false)
 })
 
+/* A color picker fills the field beside it, and follows it. */
+on('input', '[data-picks]', (_event, picker) => {
+  const field = document.getElementById(picker.dataset.picks)
+  field.value = picker.value
+  field.dispatchEvent(new Event('input', { bubbles: true }))
+})
+on('input', '.swatch + input', (_event, { value, previousElementSibling: picker }) => {
+  if (/^#[0-9a-f]{6}$/i.test(value)) picker.value = value
+})
+
 /* Filters apply when they change. */
 on('change', 'form[data-submits] select', (_event, select) => select.form.requestSubmit())
 

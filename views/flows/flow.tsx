@@ -15,14 +15,7 @@ import { type Topic, WORDS, type Words } from './words.ts'
 
 /** A flow as a page that works without scripts. */
 export const FlowDocument = ({ page }: { page: FlowPage }) => {
-  const { flow, kind, language, tenantName, branding } = page
-  const words = WORDS[language]
-  const topic = topicOf(page)
-  const forms = formsOf(flow.ui.nodes)
-  const account = accountOf(page)
-  const messages = messagesOf(page)
-  const intros = messages.filter((message) => message.type === 'info' && !hasLink(message))
-  const parts = { forms, words, account, focused: focusOf(page, forms) }
+  const { kind, language, branding } = page
   return (
     <Layout
       language={language}
@@ -31,27 +24,45 @@ export const FlowDocument = ({ page }: { page: FlowPage }) => {
       isWide={kind === 'settings'}
     >
       <main class="card">
-        <header>
-          <TenantMark name={tenantName} logos={branding?.logos} />
-          <h1>
-            <Sentence text={words.headings[topic]} name={tenantName} />
-          </h1>
-          <Intro page={page} words={words} />
-          <Introductions messages={intros} />
-          {NAMED.has(topic) && account && <p class="account">{account}</p>}
-        </header>
-        <Banners
-          messages={messages.filter((message) => !intros.includes(message))}
-          goOn={words.enterCode}
-        />
-        {kind === 'settings' ? (
-          <Settings action={flow.ui.action} {...parts} />
-        ) : (
-          <Methods page={page} {...parts} />
-        )}
+        <FlowContent page={page} />
       </main>
-      <OtherPages page={page} words={words} />
+      <OtherPages page={page} words={WORDS[language]} />
     </Layout>
+  )
+}
+
+/** The card of a flow. A sample takes no focus. */
+export const FlowContent = ({ page, isSample }: { page: FlowPage; isSample?: boolean }) => {
+  const { flow, kind, language, tenantName, branding } = page
+  const words = WORDS[language]
+  const topic = topicOf(page)
+  const forms = formsOf(flow.ui.nodes)
+  const account = accountOf(page)
+  const messages = messagesOf(page)
+  const intros = messages.filter((message) => message.type === 'info' && !hasLink(message))
+  const focused = isSample ? undefined : focusOf(page, forms)
+  const parts = { forms, words, account, focused }
+  return (
+    <>
+      <header>
+        <TenantMark name={tenantName} logos={branding?.logos} />
+        <h1>
+          <Sentence text={words.headings[topic]} name={tenantName} />
+        </h1>
+        <Intro page={page} words={words} />
+        <Introductions messages={intros} />
+        {NAMED.has(topic) && account && <p class="account">{account}</p>}
+      </header>
+      <Banners
+        messages={messages.filter((message) => !intros.includes(message))}
+        goOn={words.enterCode}
+      />
+      {kind === 'settings' ? (
+        <Settings action={flow.ui.action} {...parts} />
+      ) : (
+        <Methods page={page} {...parts} />
+      )}
+    </>
   )
 }
 

@@ -54,6 +54,8 @@ import { messagePage } from './webhooks/message.tsx'
 import { messageList, newMessage } from './webhooks/messages.tsx'
 import { replayPage } from './webhooks/replay.tsx'
 import { auditLog } from './workspace/audit.tsx'
+import { brandingPage } from './workspace/branding.tsx'
+import { brandingEmailPage } from './workspace/branding-email.tsx'
 import { editKey } from './workspace/edit-key.tsx'
 import { keyPage } from './workspace/key.tsx'
 import { keyList } from './workspace/keys.tsx'
@@ -117,6 +119,8 @@ export const PAGES: readonly Page[] = [
   usagePage,
   auditLog,
   settingsPage,
+  brandingPage,
+  brandingEmailPage,
   settingsSecurityPage,
   settingsDataPage,
   tenantList,

@@ -23,10 +23,11 @@ import { sendTestMail } from './test-mail.ts'
 import { createThrottle } from './throttle.ts'
 
 export type { Body } from './body.ts'
+export { oneLine } from './one-line.ts'
 export type { OpenMail, Whose } from './outbox.ts'
 export type { NewMail } from './post.ts'
 export type { MailSummary } from './store/outbox-queries.ts'
-export { type Content, renderMail } from './template.ts'
+export { type Content, renderMail, tidied } from './template.ts'
 export type { TestMail } from './test-mail.ts'
 export type { Allowance } from './throttle.ts'
 
@@ -83,6 +84,11 @@ export function createMail(parts: {
         recipient,
         ca: parts.ca,
       }),
+    /** The name of the sender, for tenants without one of their own. */
+    get senderName() {
+      const { from = '' } = settings()
+      return senderOf(from, config.brand.name).name
+    },
     start: loop.start,
     stop: loop.stop,
     idle: loop.idle,

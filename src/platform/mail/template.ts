@@ -43,7 +43,8 @@ export function renderMail(content: Content): Body {
   return { text: textOf(tidy), html: htmlOf(tidy) }
 }
 
-const tidied = (content: Content): Content => ({
+/** A mail whose texts are lines without unsafe characters. Throws `TypeError` for a bad link. */
+export const tidied = (content: Content): Content => ({
   language: oneLine(content.language),
   tenantName: oneLine(content.tenantName),
   heading: oneLine(content.heading),

@@ -11,10 +11,20 @@ export const Form = (form: {
   method?: 'get' | 'post'
   errors?: readonly FormError[]
   hidden?: Record<string, string>
+  id?: string
+  /** Has file inputs. */
+  isUpload?: boolean
   buttons: ComponentChildren
   children: ComponentChildren
 }) => (
-  <form class="form" method={form.method ?? 'post'} action={form.action} novalidate>
+  <form
+    class="form"
+    id={form.id}
+    method={form.method ?? 'post'}
+    action={form.action}
+    enctype={form.isUpload ? 'multipart/form-data' : undefined}
+    novalidate
+  >
     <ErrorSummary errors={form.errors ?? []} />
     {Object.entries(form.hidden ?? {}).map(([name, value]) => (
       <input type="hidden" name={name} value={value} />
@@ -40,6 +50,8 @@ export function PageForm({
   anchor?: string
   initial?: Fields
   hidden?: Record<string, string>
+  id?: string
+  isUpload?: boolean
   buttons: ComponentChildren
   children: ComponentChildren
 }) {

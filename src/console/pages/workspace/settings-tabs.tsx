@@ -3,6 +3,7 @@ import { usePage } from '../../page.tsx'
 
 const TABS = {
   general: { label: 'General', path: '/settings' },
+  branding: { label: 'Branding', path: '/settings/branding' },
   security: { label: 'Sessions and passwords', path: '/settings/security' },
   data: { label: 'Export and delete', path: '/settings/data' },
 } as const

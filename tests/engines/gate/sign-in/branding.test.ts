@@ -17,6 +17,8 @@ const EVERYTHING = {
   sender_name: 'Acme Accounts',
 }
 
+const KEPT = 'public, max-age=31536000, immutable'
+
 async function signInPage(acme: Awaited<ReturnType<typeof newTenant>>) {
   return newBrowser(app).visit((await acme.start('login')).hosted_url)
 }
@@ -31,6 +33,9 @@ test('A sign-in page shows the name, logos, color and links of its tenant, and o
   const { html } = await signInPage(acme)
   expect(html).toContain('Sign in to <bdi>Acme Cloud</bdi>')
   expect(html).toContain('class="flow branded"')
+  const [, sheet = ''] = /href="(\/public\/accents\/[^"]+)"/.exec(html) ?? []
+  const { status, headers } = await app.raw(sheet)
+  expect([status, headers.get('cache-control')]).toEqual([200, KEPT])
   const links = [EVERYTHING.support_url, EVERYTHING.terms_url, EVERYTHING.privacy_url]
   for (const link of links)
     expect(html).toContain(`<a href="${link}" target="_blank" rel="noopener noreferrer">`)
@@ -51,7 +56,7 @@ test('An uploaded image is served as an image only, to keep, and gone with its l
     'content-type': 'image/png',
     'x-content-type-options': 'nosniff',
     'content-security-policy': "default-src 'none'; sandbox",
-    'cache-control': 'public, max-age=31536000, immutable',
+    'cache-control': KEPT,
   })
   expect(headers.has('set-cookie')).toBe(false)
   const { id } = await newTenant()

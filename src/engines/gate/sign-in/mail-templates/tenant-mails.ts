@@ -4,6 +4,7 @@ import type { Branding, BrandingInput } from '../../../../platform/branding/inde
 import type { Caller } from '../../../../platform/caller.ts'
 import type { Clock } from '../../../../platform/clock.ts'
 import { AppError, renamed } from '../../../../platform/errors.ts'
+import { oneLine, tidied } from '../../../../platform/mail/index.ts'
 import type { Store } from '../../store.ts'
 import { LANGUAGES, type Language } from '../model.ts'
 import type { MailContent, MailStyle } from './contents.ts'
@@ -108,7 +109,9 @@ export function createTenantMails(parts: {
     const look = branding.preview(tenantId, unsaved.branding ?? {})
     const tenantName = look.displayName ?? branding.nameOf(tenantId)
     const textOf = text ? () => text : style.textOf
-    return sampleOf(kind, language, { tenantName, branding: look, ...(textOf && { textOf }) })
+    const sample = { tenantName, branding: look, ...(textOf && { textOf }) }
+    const { subject, ...content } = sampleOf(kind, language, sample)
+    return { ...tidied(content), subject: oneLine(subject) }
   }
 
   return { templatesFor, list, find, change, changeAll, preview }
