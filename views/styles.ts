@@ -18,6 +18,7 @@ import events from './ui/events.css' with { type: 'text' }
 import exchange from './ui/exchange.css' with { type: 'text' }
 import filterBar from './ui/filter-bar.css' with { type: 'text' }
 import button from './ui/form/button.css' with { type: 'text' }
+import codeEditor from './ui/form/code-editor.css' with { type: 'text' }
 import form from './ui/form/form.css' with { type: 'text' }
 import guide from './ui/guide.css' with { type: 'text' }
 import id from './ui/id.css' with { type: 'text' }
@@ -51,6 +52,7 @@ export const consoleCss = [
   tabs,
   filterBar,
   form,
+  codeEditor,
   table,
   bulk,
   pager,

@@ -44,7 +44,7 @@ function errorOf(error: FieldError, names: FormFields): FormError {
     const message = subject ? `${subject} ${problem}.` : asSentence(problem)
     return {
       name,
-      at,
+      at: at && { ...at, message },
       allow,
       message: at ? `Line ${at.line}, column ${at.column}: ${message}` : message,
     }

@@ -7,8 +7,8 @@ export interface FormError {
   /** Name of the field; undefined for an error of the whole form. */
   name?: string
   message: string
-  /** Position within the field's text. */
-  at?: { line: number; column: number } | undefined
+  /** Position within the field's text, and the message without it. */
+  at?: { line: number; column: number; message: string } | undefined
   /** The entry of `[outbound] allow` that permits the refused target. */
   allow?: string | undefined
 }

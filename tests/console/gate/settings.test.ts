@@ -108,12 +108,62 @@ test('Wrong or late policies are kept in the form and refused, each error with i
   const save = (policies: string, version = '0') => owner.send(POLICIES, { policies, version })
   const page = await save(`${POLICY}\npermit (principal, action, resourc);\n// <b>`)
   expect([page.status, page.wrong]).toEqual([422, ['policies']])
-  page.says('Line 4, column ', '<code>permit (principal, action, resourc);</code>', '// &lt;b>')
+  page.says('Line 4, column ', '+ permit (principal, action, resourc);', '// &lt;b>')
+  expect(page.html).toMatch(
+    /<ol id="field-policies-lines"[^>]*>(<li><\/li>){3}<li class="wrongline">/,
+  )
   expect((await save('x'.repeat(40_000))).status).toBe(422)
   expect((await gate.get('/v1/gate/settings/policies')).body.is_starter_set).toBe(true)
   await gate.put('/v1/gate/settings/policies', { policies: POLICY })
   expect((await save('')).says('Someone else changed the policies').status).toBe(422)
   expect((await save('', '1')).status).toBe(303)
+})
+
+test('Changes of policies are reviewed before they are saved', async () => {
+  const { owner, gate } = await app.newTenant()
+  await gate.put('/v1/gate/settings/policies', { policies: POLICY })
+  const review = (policies: string) =>
+    owner.send(POLICIES, { policies, version: '1', intent: 'review' })
+  const { html } = (await review(CRLF + OFFICE)).says('Unsaved changes')
+  const lines = (tag: string) =>
+    [...html.matchAll(new RegExp(`<${tag}>. (.*?)\n</${tag}>`, 'g'))].map(([, line]) => line)
+  expect([lines('ins').length, lines('ins')[0], lines('del')]).toEqual([
+    3,
+    '@id(&quot;office-only&quot;)',
+    [],
+  ])
+  ;(await review(CRLF)).says('No changes')
+  expect((await review('permit (')).status).toBe(422)
+  expect((await gate.get('/v1/gate/settings/policies')).body).toMatchObject({
+    policies: POLICY,
+    version: 1,
+  })
+})
+
+test('The subject of a request is chosen among users by a part of their email or name', async () => {
+  const { owner, gate } = await app.newTenant()
+  const person = async (email: string, name: string) => {
+    const traits = { email, custom_data: { name } }
+    return (await gate.post('/v1/gate/identities', { schema_id: 'user', traits })).body.id
+  }
+  const ada = await person('countess@example.com', 'Ada <Lovelace>')
+  const ben = await person('ben@example.com', 'Ben Okafor')
+  const choice = (id: string) => `name="person" value="${id}"`
+  for (const part of ['ada', 'LOVE', 'tess@ex']) {
+    const { html } = (await owner.open(`${POLICIES}?subject=${part}`)).omits('<Lovelace>')
+    expect([part, html.includes(choice(ada)), html.includes(choice(ben))]).toEqual([
+      part,
+      true,
+      false,
+    ])
+  }
+  const request = { subject: 'ada', person: ada, action: 'a.read', resource: 'document:1' }
+  const asked = await owner.open(`${POLICIES}?${new URLSearchParams(request)}`)
+  asked.says('Allowed', 'countess@example.com', `value="${ada}"`).omits(choice(ada))
+  const chosen = await owner.open(`${POLICIES}?subject=ada&person=${ada}&action=&resource=`)
+  expect([chosen.status, chosen.says(`value="${ada}"`).wrong]).toEqual([200, []])
+  const other = await app.newTenant()
+  ;(await other.owner.open(`${POLICIES}?subject=ada`)).omits(ada)
 })
 
 test('A request is evaluated and explained, and not recorded', async () => {

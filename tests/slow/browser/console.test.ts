@@ -300,6 +300,28 @@ test('The summary of errors is focused and leads to the fields; a new line of co
   expect(await page.inputValue('textarea[data-code]')).toBe('{\n  "a": 1,\n  "b": 2')
 })
 
+test('While policies are edited, errors appear on their lines, and what would change; a user is found while typing', async () => {
+  await acme.gate.post('/v1/gate/identities', {
+    schema_id: 'user',
+    traits: { email: 'countess@example.com' },
+  })
+  const page = await open('/policies')
+  const policies = page.locator('#field-policies')
+  const saved = await policies.inputValue()
+  await policies.fill(`permit (principal, action, resource);\npermit (principal, action, resourc);`)
+  await page.locator('.editor li:nth-child(2).wrongline').getByText('resourc').waitFor()
+  await policies.fill(`${saved}// new`)
+  await page.locator('#review ins:has-text("// new")').waitFor()
+  expect(await page.locator('.wrongline').count()).toBe(0)
+  expect(await policies.inputValue()).toEndWith('// new')
+  await page.fill('#field-action', 'keys.read')
+  await page.fill('#field-resource', `tenant:${acme.id}`)
+  await page.fill('#field-subject', 'ntess')
+  await page.click('#people button')
+  await page.waitForURL('**/policies?*action=keys.read*')
+  await page.getByText('Allowed: permitted by').waitFor()
+})
+
 test('A page stays in its tenant when another tab switches to another one', async () => {
   const as = await app.signIn({ roles })
   await as.actIn(acme.id)

@@ -30,7 +30,8 @@ export function Textarea(
   )
 }
 
-const AS_CODE = {
+/** Attributes of an input for code. */
+export const AS_CODE = {
   class: 'mono',
   spellcheck: false,
   autocapitalize: 'off',
@@ -39,4 +40,5 @@ const AS_CODE = {
 } as const
 
 /** Browsers drop the first line break of a textarea, so it is doubled. */
-const startOf = (value: string | undefined) => (value?.startsWith('\n') ? `\n${value}` : value)
+export const startOf = (value: string | undefined) =>
+  value?.startsWith('\n') ? `\n${value}` : value

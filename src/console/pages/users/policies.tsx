@@ -1,16 +1,18 @@
 import { CodeBlock } from '../../../../views/ui/code.tsx'
 import { DangerZone } from '../../../../views/ui/confirm.tsx'
+import { DiffBlock } from '../../../../views/ui/diff.tsx'
 import { Events } from '../../../../views/ui/events.tsx'
 import { Button } from '../../../../views/ui/form/button.tsx'
-import { rawText } from '../../../../views/ui/form/field.tsx'
+import { CodeEditor, linesIdOf } from '../../../../views/ui/form/code-editor.tsx'
+import { FieldError, rawText } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
-import { Textarea } from '../../../../views/ui/form/textarea.tsx'
-import type { FormError } from '../../../../views/ui/here.tsx'
+import { type DiffLine, diffOf } from '../../../../views/ui/line-diff.ts'
 import { PageHead, Section } from '../../../../views/ui/section.tsx'
-import { shorten, Text } from '../../../../views/ui/text.tsx'
+import { Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
 import { STARTER_SET } from '../../../engines/gate/authorization/policy/starter.ts'
 import type { Policies } from '../../../engines/gate/settings/model.ts'
+import type { Fields } from '../../../http/body.ts'
 import type { Actor, LoggedEntry } from '../../../platform/audit/index.ts'
 import { conflict } from '../../../platform/errors.ts'
 import { trimmedText } from '../../form.ts'
@@ -23,6 +25,8 @@ const SAVED = 5
 
 interface PoliciesView {
   policies: Policies
+  /** Unsaved changes of the editor. */
+  changes: DiffLine[] | undefined
   evaluation: Evaluation
   /** Latest changes. */
   saved: readonly Pick<LoggedEntry, 'at' | 'actor'>[]
@@ -43,6 +47,7 @@ export const policiesPage = page({
     const members = operators.memberships.list(tenantId)
     return {
       policies,
+      changes: changesIn(context, policies),
       evaluation: await evaluationOf(context),
       // Skipped for tenants that never changed the policies, because the log is long.
       saved:
@@ -55,14 +60,14 @@ export const policiesPage = page({
 
   status: ({ evaluation }) => (evaluation.errors ? 422 : 200),
 
-  view({ policies, evaluation, saved, names }) {
+  view({ policies, changes, evaluation, saved, names }) {
     const { may } = usePage()
     return (
       <>
         <PageHead title="Policies" state={{ sentence: <InForce policies={policies} /> }} />
         <PolicyTabs current="policies" />
         {may('change') ? (
-          <Editor policies={policies} />
+          <Editor policies={policies} changes={changes} />
         ) : (
           <CodeBlock title="Cedar">{policies.policies}</CodeBlock>
         )}
@@ -163,51 +168,83 @@ function nameOf({ kind, id }: Actor, names: ReadonlyMap<string, string>): string
   return kind === 'key' ? 'an API key' : 'the command line'
 }
 
-/** Editor for all policies as one text, with the lines that have errors. */
-function Editor({ policies }: { policies: Policies }) {
+/** Editor for all policies as one text. */
+function Editor({ policies, changes }: Pick<PoliciesView, 'policies' | 'changes'>) {
   const { submission } = usePage()
-  const text = rawText(submission?.values, 'policies') ?? policies.policies
   return (
     <PageForm
       action=""
       hidden={{ version: String(policies.version) }}
-      buttons={<Button weight="primary">Save policies</Button>}
+      buttons={
+        <>
+          <Button weight="primary">Save policies</Button>
+          <button type="submit" class="button unscripted" name="intent" value="review">
+            Review changes
+          </button>
+        </>
+      }
     >
-      <WrongLines errors={submission?.errors ?? []} lines={text.split('\n')} />
-      <Textarea
+      <CodeEditor
         name="policies"
         label="Cedar policies"
-        isMono
-        rows={Math.min(28, Math.max(12, text.split('\n').length + 1))}
-        value={text}
+        value={policies.policies}
+        errors={submission?.errors ?? []}
         help="At most 32 KB in total. Nothing is allowed unless a policy permits it. A forbid policy overrides permit policies."
       />
+      <Review changes={changes} />
     </PageForm>
   )
 }
 
-/** Lines with errors, because text fields show no line numbers. */
-function WrongLines({ errors, lines }: { errors: readonly FormError[]; lines: readonly string[] }) {
-  const positions = errors.flatMap(({ at }) => at ?? [])
-  return positions.length === 0 ? null : (
-    <Events
-      label="Lines with errors"
-      events={positions.map(({ line, column }) => ({
-        tone: 'bad',
-        title: `Line ${line}, column ${column}`,
-        text: <code>{shorten(lines[line - 1] ?? '')}</code>,
-      }))}
-    />
+/** What saving would change: with scripts while you type, without on a button. */
+function Review({ changes }: Pick<PoliciesView, 'changes'>) {
+  const { actionHref, submission } = usePage()
+  const error = isReview(submission?.values) ? submission?.errors[0]?.message : undefined
+  return (
+    <div
+      id="review"
+      aria-live="polite"
+      hx-post={actionHref('')}
+      hx-select="#review > *"
+      hx-select-oob={`#${linesIdOf('policies')}`}
+      hx-swap="innerHTML"
+      hx-trigger="input delay:500ms from:#field-policies"
+      hx-include="closest form"
+      hx-vals='{"intent":"review"}'
+    >
+      {error !== undefined && <FieldError name="review" error={error} />}
+      {changes?.length === 0 && <p class="hint">No changes</p>}
+      {changes !== undefined && changes.length > 0 && (
+        <DiffBlock title="Unsaved changes" lines={changes} />
+      )}
+    </div>
   )
 }
 
-/** Saves the policies of the editor. Throws `invalid` with every error and its position. */
-async function savePolicies({ gate, fields, ...context }: PageContext): Promise<void> {
+const isReview = (fields: Fields = {}): boolean => trimmedText(fields, 'intent') === 'review'
+
+const policiesIn = (fields: Fields): string =>
+  (rawText(fields, 'policies') ?? '').replaceAll('\r\n', '\n')
+
+/** The changes of a form that was sent and not saved. */
+function changesIn({ submission }: PageContext, { policies }: Policies): DiffLine[] | undefined {
+  if (submission === undefined || submission.action !== '') return undefined
+  const typed = policiesIn(submission.values)
+  return typed === policies ? [] : diffOf(policies, typed)
+}
+
+/** Saves the policies of the editor, or only checks them. Throws `invalid` with every error and its position. */
+async function savePolicies({ gate, fields, ...context }: PageContext) {
   const caller = context.caller('gate', 'live')
+  const text = policiesIn(fields)
   if (trimmedText(fields, 'version') !== String(gate.policies.get(caller).version))
     throw conflict(OVERTAKEN, { field: 'policies', rule: 'changed' })
-  const text = (rawText(fields, 'policies') ?? '').replaceAll('\r\n', '\n')
+  if (isReview(fields)) {
+    gate.policies.check(text)
+    return { again: true } as const
+  }
   await gate.policies.put(caller, text)
+  return undefined
 }
 
 const OVERTAKEN =

@@ -12,6 +12,7 @@ import type { Question } from '../../../engines/gate/authorization/model.ts'
 import type { PolicyDecision } from '../../../engines/gate/authorization/policy/policy-decision.ts'
 import { isJsonObject, type JsonObject } from '../../../engines/gate/identities/documents/json.ts'
 import type { IdentityDetail } from '../../../engines/gate/identities/model.ts'
+import type { UserSummary } from '../../../engines/gate/identities/summaries.ts'
 import { parseJson } from '../../../http/body.ts'
 import { AppError, invalid, renamed } from '../../../platform/errors.ts'
 import { submitted } from '../../form.ts'
@@ -23,6 +24,8 @@ export interface Evaluation {
   /** Undefined before the first request and for invalid ones. */
   result?: EvaluationResult
   errors?: readonly FormError[]
+  /** Users whose email or name has the text of the subject. */
+  people: readonly UserSummary[]
 }
 
 /** Result of a request, with what it is based on. */
@@ -35,15 +38,31 @@ interface EvaluationResult {
   subject: IdentityDetail | undefined
 }
 
+/** Most users that are suggested. */
+const MAX_PEOPLE = 8
+
 const FIELDS = { subject: 'subject', action: 'action', resource: 'resource', context: 'context' }
 
 /** Evaluates the request in the query string, if it is complete. */
 export async function evaluationOf(page: PageContext): Promise<Evaluation> {
-  const { subject, action = '', resource = '', context = '' } = page.query
-  const values = { subject: subject ?? '', action, resource, context }
-  if (subject === undefined) return { values }
+  const { person, subject = person, action = '', resource = '', context = '' } = page.query
+  const values = { subject: person ?? subject ?? '', action, resource, context }
+  const people = peopleWith(page, values.subject)
+  if (!isComplete(page.query)) return { values, people }
   const { value: result, errors } = await submitted(async () => resultOf(page, values), FIELDS)
-  return { values, ...(errors ? { errors } : { result }) }
+  return { values, people, ...(errors ? { errors } : { result }) }
+}
+
+/** Whether a request is to be evaluated: not for a search, nor for a user chosen in an empty form. */
+const isComplete = ({ subject, person, action, resource }: PageContext['query']): boolean =>
+  subject !== undefined && action !== undefined && Boolean(!person || action || resource)
+
+/** Users with this text in their email or name; none for the ID of a user. */
+function peopleWith({ gate, caller }: PageContext, text: string): readonly UserSummary[] {
+  const by = caller('gate', 'live')
+  if (text === '' || gate.identities.find(by, text)) return []
+  const order = { by: 'created', isDescending: true } as const
+  return gate.users.list(by, { ...order, search: text, limit: MAX_PEOPLE }).data
 }
 
 function resultOf(
@@ -73,7 +92,7 @@ function contextIn(text: string): JsonObject {
 
 /** Evaluates a request with the current policies, and explains the result. */
 export const Trial = ({ evaluation }: { evaluation: Evaluation }) => {
-  const { values, result, errors } = evaluation
+  const { values, result, errors, people } = evaluation
   return (
     <Section
       id="try"
@@ -87,14 +106,19 @@ export const Trial = ({ evaluation }: { evaluation: Evaluation }) => {
           errors={errors}
           buttons={<Button>Evaluate</Button>}
         >
+          {/* The enter key presses the first button of a form, which is otherwise a user. */}
+          <button type="submit" hidden>
+            Evaluate
+          </button>
           <Field
             name="subject"
             label="Subject"
             isMono
             value={values.subject}
             error={errorAt(errors, 'subject')}
-            help="A user ID or the name of a service."
+            help="A user ID or the name of a service. To find a user, type a part of the email or name."
           />
+          <People people={people} />
           <Field
             name="action"
             label="Action"
@@ -137,6 +161,33 @@ export const Trial = ({ evaluation }: { evaluation: Evaluation }) => {
     </Section>
   )
 }
+
+/** Users to choose as subject: found while you type, or by the button of the form. */
+const People = ({ people }: Pick<Evaluation, 'people'>) => (
+  <div
+    id="people"
+    class="people"
+    aria-live="polite"
+    hx-get={usePage().href('/policies')}
+    hx-trigger="input delay:200ms from:#field-subject"
+    hx-include="#field-subject"
+    hx-select="#people > *"
+    hx-swap="innerHTML"
+  >
+    {people.length > 0 && (
+      <ul aria-label="Users">
+        {people.map(({ id, email, name }) => (
+          <li>
+            <button type="submit" name="person" value={id}>
+              <Text text={name === '' ? email : name} limit={60} />
+              {name !== '' && <Text text={email} limit={60} />}
+            </button>
+          </li>
+        ))}
+      </ul>
+    )}
+  </div>
+)
 
 const Explained = (of: EvaluationResult) => {
   const { decided, policies } = of

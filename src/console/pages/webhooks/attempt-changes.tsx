@@ -1,10 +1,10 @@
-import { CodeBlock } from '../../../../views/ui/code.tsx'
+import { DiffBlock } from '../../../../views/ui/diff.tsx'
 import { wordsOf } from '../../../../views/ui/exchange.tsx'
+import { type DiffLine, diffOf } from '../../../../views/ui/line-diff.ts'
 import { Section } from '../../../../views/ui/section.tsx'
 import { DataTable } from '../../../../views/ui/table.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import type { Attempt } from '../../../http/delivery-log/model.ts'
-import { type DiffLine, diffOf } from './line-diff.ts'
 
 /** Outcome of an attempt: response status or error. */
 export function outcomeOf({ response, error, status }: Attempt): string {
@@ -103,20 +103,8 @@ export const ChangesSection = ({ before, attempt }: { before: Attempt; attempt: 
             </p>
           }
         />
-        {body.length > 0 && <BodyDiff lines={body} />}
+        {body.length > 0 && <DiffBlock title="Response body" lines={body} />}
       </div>
     </Section>
   )
 }
-
-const SIGNS: Record<DiffLine['kind'], string> = { same: ' ', gone: '-', new: '+', 'left out': ' ' }
-
-const BodyDiff = ({ lines }: { lines: readonly DiffLine[] }) => (
-  <CodeBlock title="Response body" what="changes">
-    {lines.map(({ kind, text }) => {
-      const line = `${SIGNS[kind]} ${text}\n`
-      if (kind === 'gone') return <del>{line}</del>
-      return kind === 'new' ? <ins>{line}</ins> : line
-    })}
-  </CodeBlock>
-)

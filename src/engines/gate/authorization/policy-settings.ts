@@ -25,6 +25,9 @@ export function createPolicySettings(parts: { clock: Clock; settings: TenantSett
     return present(next)
   }
 
+  /** Throws `invalid` with every mistake of policies, without saving them. */
+  const check = (text: string): void => void pdp.check(text)
+
   /** The active policies with the given names, in the order of the text. */
   function named({ tenantId }: Caller, names: readonly string[]): Pick<Policy, 'name' | 'text'>[] {
     const { policies: text } = settings.of(tenantId)
@@ -32,7 +35,7 @@ export function createPolicySettings(parts: { clock: Clock; settings: TenantSett
     return all.filter(({ name }) => names.includes(name))
   }
 
-  return { get, put, named }
+  return { get, put, check, named }
 }
 
 const present = ({ policies, policiesVersion, policiesUpdatedAt }: Settings): Policies => ({

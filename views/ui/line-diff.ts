@@ -1,4 +1,4 @@
-import { formattedJson } from '../../../../views/ui/json.tsx'
+import { formattedJson } from './json.tsx'
 
 export interface DiffLine {
   kind: 'same' | 'gone' | 'new' | 'left out'
