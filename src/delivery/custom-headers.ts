@@ -1,5 +1,6 @@
 import { invalid } from '../platform/errors.ts'
 import { checkHeaders, isForwardableHeader } from '../platform/outbound/index.ts'
+import { isSensitive, MASK } from '../platform/secret-headers.ts'
 
 type Headers = Record<string, string>
 
@@ -8,24 +9,11 @@ const MAX_HEADERS = 50
 const MAX_VALUE_BYTES = 4096
 const MAX_HEAD_BYTES = 16_384
 
-/** Replaces a hidden value in a response. */
-export const MASK = '********'
-
 /** Headers that describe the request body and the sender. */
 const OURS = new Set(['content-encoding', 'content-type', 'user-agent'])
 
 /** Svix's library prefers `svix-*` to `webhook-*`, so a stray header breaks every signature. */
 const OUR_PREFIXES = ['webhook-', 'svix-', 'x-svix-']
-
-/**
- * Parts of a header name that suggest a secret, such as `Subscription-Key`. Deliberately broad:
- * `X-Author` is masked without need, which only hides its value.
- */
-const SENSITIVE =
-  /auth|cookie|token|secret|pass|jwt|api[-_]?key|(^|[-_])key$|signature|credential|session/i
-
-/** Whether the value of a header is hidden from readers of the endpoint. */
-export const isSensitive = (name: string): boolean => SENSITIVE.test(name)
 
 /**
  * Throws `invalid`, naming the header, if an endpoint may not add it to its requests. `brandName`

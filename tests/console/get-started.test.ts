@@ -90,7 +90,7 @@ test('A first job runs against the test receiver at once, and the open page show
 })
 
 test('A first event arrives at the test receiver, where its signature is verified', async () => {
-  const { id, owner, relay } = await app.newTenant()
+  const { id, owner, relay, as } = await app.newTenant()
   const url = app.platform.testReceivers.urlOf(id, 'webhooks')
   const path = '/get-started/webhooks'
   ;(await owner.open(path)).says(`value="${url}"`)
@@ -106,6 +106,8 @@ test('A first event arrives at the test receiver, where its signature is verifie
     'hello.world',
     'webhook-signature',
   )
+  const viewer = await as('viewer')
+  ;(await viewer.open(path)).says('webhook-signature: ********').omits('v1,')
   expect(
     app.db.client.query('SELECT COUNT(*) AS n FROM test_requests WHERE tenant_id = ?').get(id),
   ).toEqual({ n: 1 })

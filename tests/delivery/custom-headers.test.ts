@@ -1,11 +1,6 @@
 import { expect, test } from 'bun:test'
-import {
-  checkCustomHeaders,
-  isSensitive,
-  keepMasked,
-  MASK,
-  maskHeaders,
-} from '../../src/delivery/custom-headers.ts'
+import { checkCustomHeaders, keepMasked, maskHeaders } from '../../src/delivery/custom-headers.ts'
+import { isSensitive, MASK } from '../../src/platform/secret-headers.ts'
 import { ruleOf } from '../engines/gate/identities/documents/support.ts'
 
 const check = (headers: Record<string, string>, brand = 'Service') =>

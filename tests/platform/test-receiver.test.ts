@@ -80,6 +80,25 @@ test('A receiver keeps 20 requests with 8 KB of body and headers, and refuses mo
   expect(await send(url)).toBe(200)
 })
 
+test('A receiver keeps no secret of a header, but signatures', async () => {
+  const { url, received } = await newReceiver()
+  const [base64, hex] = [`v1,${'aB+/'.repeat(10)}abc=`, `t=1,v1=${'0a'.repeat(32)}`]
+  const kept = { 'webhook-signature': `${base64} ${base64}`, 'X-Service-Signature': hex }
+  const hidden = {
+    Authorization: 'Bearer hidden',
+    'X-Signature': 'hidden',
+    cookie: base64.slice(1),
+  }
+  await send(url, { headers: { ...kept, ...hidden } })
+  const [{ headers = {} } = {}] = received()
+  expect(headers).toMatchObject(kept)
+  expect(Object.keys(hidden).map((name) => headers[name])).toEqual([
+    '********',
+    '********',
+    '********',
+  ])
+})
+
 test('What a receiver got is deleted after a day', async () => {
   const { url, received } = await newReceiver()
   await send(url)

@@ -7,6 +7,7 @@ import { DAY_MS } from '../durations.ts'
 import type { Outbound, OutboundRequest, OutboundResult } from '../outbound/index.ts'
 import type { RetentionRule } from '../retention.ts'
 import type { Sealing } from '../sealing/index.ts'
+import { isSensitive, MASK } from '../secret-headers.ts'
 import { createTestRequestStore } from './store.ts'
 
 /** A reserved name (RFC 6761): no DNS server knows it, so no other service can have it. */
@@ -90,7 +91,7 @@ export function createTestReceivers(parts: { db: Db; clock: Clock; sealing: Seal
       tenantId,
       receiver: name,
       method: method.toUpperCase(),
-      headers: JSON.stringify(upTo(KEPT_HEADER_BYTES, headers)),
+      headers: JSON.stringify(upTo(KEPT_HEADER_BYTES, masked(headers))),
       body: textOf(bytes.subarray(0, KEPT_BODY_BYTES)),
       bodyBytes: bytes.length,
       createdAt: clock.now(),
@@ -126,6 +127,18 @@ export function createTestReceivers(parts: { db: Db; clock: Clock; sealing: Seal
 
 /** Whether a URL is one of a test receiver. */
 export const isTestReceiver = (url: string): boolean => URL.parse(url)?.origin === ORIGIN
+
+/** Values of signatures, by which a receiver is verified and which are secret to no one. */
+const SIGNATURE = /^(v1,[\w+/]{43}=( |$))+$|^t=\d+(,v1=[0-9a-f]{64})+$/
+
+/** Hides secrets, such as the token in a header of a job. */
+const masked = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      isSensitive(name) && !SIGNATURE.test(value) ? MASK : value,
+    ]),
+  )
 
 /** Whole headers up to a size, in order. */
 function upTo(limit: number, headers: Record<string, string>): Record<string, string> {

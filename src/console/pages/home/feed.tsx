@@ -7,6 +7,7 @@ import { withoutScheme } from '../../../../views/ui/words.ts'
 import type { LatestRun } from '../../../engines/clockwork/queries.ts'
 import type { LoginRecord } from '../../../engines/passepartout/index.ts'
 import type { Delivery } from '../../../http/delivery-log/model.ts'
+import { isTestReceiver } from '../../../platform/test-receiver/index.ts'
 import { type PageContext, usePage } from '../../page.tsx'
 import { DELIVERY_TONES, WORDS } from '../webhooks/state.tsx'
 
@@ -225,6 +226,9 @@ function loginRow(href: Href, { login }: Of<'login'>): FeedRow {
   }
 }
 
+const targetName = (url: string): string =>
+  isTestReceiver(url) ? 'the test receiver' : withoutScheme(url)
+
 function deliveryRow(href: Href, { delivery, address }: Of<'delivery'>): FeedRow {
   const { id, event_type: type, status } = delivery
   return {
@@ -238,7 +242,7 @@ function deliveryRow(href: Href, { delivery, address }: Of<'delivery'>): FeedRow
         {address !== null && (
           <>
             {status === 'succeeded' ? ' to ' : ', for '}
-            <Text text={withoutScheme(address)} limit={MAX_NAME_LENGTH} />
+            <Text text={targetName(address)} limit={MAX_NAME_LENGTH} />
           </>
         )}
       </>

@@ -5,6 +5,7 @@ import { StatusShape } from '../../../../views/ui/status.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { duration, Time } from '../../../../views/ui/time.tsx'
 import type { CronJobSummary, ExecutionSummary } from '../../../engines/clockwork/queries.ts'
+import { isSensitive, MASK } from '../../../platform/secret-headers.ts'
 import type { ReceivedRequest } from '../../../platform/test-receiver/index.ts'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import {
@@ -160,22 +161,29 @@ function Run({ job, run }: { job: CronJobSummary; run: ExecutionSummary | undefi
   )
 }
 
-/** A request as the test receiver got it. */
-export const Received = ({ request }: { request: ReceivedRequest }) => (
-  <>
-    <p class="hint">
-      The test receiver got it <Time at={request.at} />:
-    </p>
-    <CodeBlock title="Received request" wraps>
-      {[
-        request.method,
-        ...Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`),
-        '',
-        request.body,
-      ].join('\n')}
-    </CodeBlock>
-  </>
-)
+/** A request as the test receiver got it. Viewers see no signatures. */
+export function Received({ request }: { request: ReceivedRequest }) {
+  const { may } = usePage()
+  const shown = (name: string, value: string) =>
+    may('change') || !isSensitive(name) ? value : MASK
+  return (
+    <>
+      <p class="hint">
+        The test receiver got it <Time at={request.at} />:
+      </p>
+      <CodeBlock title="Received request" wraps>
+        {[
+          request.method,
+          ...Object.entries(request.headers).map(
+            ([name, value]) => `${name}: ${shown(name, value)}`,
+          ),
+          '',
+          request.body,
+        ].join('\n')}
+      </CodeBlock>
+    </>
+  )
+}
 
 function Code({ newKey }: Pick<GuideData, 'newKey'>) {
   const url = `${usePage().baseUrl()}/v1/clockwork/jobs`
