@@ -37,9 +37,22 @@ export async function useGate(options: TestAppOptions = {}) {
   return gate
 }
 
-/** An application with one tenant that has a live key of gate with all scopes. */
-export async function bootGate(options: TestAppOptions = {}) {
-  const app = await bootTestApp(options)
+/** A mail server. The outbox is stopped, so mails stay there. */
+const WITH_MAIL = {
+  GATEHOUSE_MAIL_SMTP_URL: 'smtp://127.0.0.1:9',
+  GATEHOUSE_MAIL_FROM: 'gate@example.org',
+}
+
+export type GateOptions = TestAppOptions & { hasMail?: boolean }
+
+/**
+ * An application with a mail server unless `hasMail` is false, and one tenant that has a live key of
+ * gate with all scopes.
+ */
+export async function bootGate({ hasMail = true, ...options }: GateOptions = {}) {
+  const env = { ...(hasMail && WITH_MAIL), ...options.env }
+  const app = await bootTestApp({ ...options, env })
+  await app.mail.stop(0)
   const acme = await app.tenant('Acme')
   const { key } = await acme.key('gate', 'live')
   const withKey = (key: string) => ({ key, ...gateOf(app, describedClient(app, key)) })

@@ -152,6 +152,7 @@ export function createSelfService(
     }),
   }
   const present = createPresentFlow({
+    mail: parts.mail,
     repository,
     kinds,
     urlOf,

@@ -10,7 +10,7 @@ import type { TenantMails } from '../mail-templates/tenant-mails.ts'
 import type { FlowKind } from '../model.ts'
 import type { Client } from './client.ts'
 import type { Codes } from './codes.ts'
-import { tooSoon } from './failure.ts'
+import { fieldError, tooSoon } from './failure.ts'
 import type { FlowRepository } from './flow.ts'
 import type { FlowRow } from './store.ts'
 
@@ -93,11 +93,13 @@ export function createCodeMails(parts: {
 
   /**
    * Replaces the flow's code. Throws if it is too soon for a mail, unless the latest link still
-   * works: strangers who request mails must not lock out the owner.
+   * works: strangers who request mails must not lock out the owner. Without a mail server, users get
+   * an error; what a tenant's server requests is kept until there is one.
    */
   function send(flow: FlowRow, sending: Sending): FlowRow {
     const { address, client, kind = flow.kind, latestWorks } = sending
     const { tenantId } = flow
+    if (client && !mail.hasServer) throw fieldError(4900016)
     const waitMs = mailAllowance.waitMs({ tenantId, kind, address }, client)
     if (waitMs > 0 && !latestWorks) throw tooSoon(waitMs)
     if (waitMs <= 0) post(flow, { ...sending, kind })

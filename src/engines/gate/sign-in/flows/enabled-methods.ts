@@ -1,4 +1,5 @@
 import type { AnyProvider, Config } from '../../../../config/index.ts'
+import type { Mail } from '../../../../platform/mail/index.ts'
 import { isOperatorTenant } from '../../operators/tenant.ts'
 import type { TenantSettings } from '../../settings/index.ts'
 import type { FlowKind } from '../model.ts'
@@ -10,17 +11,19 @@ export type EnabledMethods = ReturnType<typeof createEnabledMethods>
 export const createEnabledMethods = ({
   settings,
   social,
+  mail,
   signup,
 }: {
   settings: TenantSettings
   social: Social
+  mail: Pick<Mail, 'hasServer'>
   /** Whether anyone can register as an operator. */
   signup: Config['console']['signup']
 }) => ({
   providers: ({ tenantId }: { tenantId: string }): AnyProvider[] =>
     settings.of(tenantId).providers.filter(social.isConfigured),
   byCode: ({ tenantId }: { tenantId: string }): boolean =>
-    settings.of(tenantId).isPasswordlessEnabled,
+    mail.hasServer && settings.of(tenantId).isPasswordlessEnabled,
   secondFactor: ({ tenantId }: { tenantId: string }): boolean => settings.of(tenantId).isMfaEnabled,
   /** Tenants always allow registration; the console only if `console.signup` is open. */
   allowsFlow: ({ tenantId, kind }: { tenantId: string; kind: FlowKind }): boolean =>

@@ -1,5 +1,7 @@
 import { isoTime } from '../../../../platform/clock.ts'
+import type { Mail } from '../../../../platform/mail/index.ts'
 import type { Identity } from '../../identities/model.ts'
+import { isOperatorTenant } from '../../operators/tenant.ts'
 import type { ContinueWith, Flow, FlowKind, Message, Node } from '../model.ts'
 import type { Client } from './client.ts'
 import { masked } from './csrf-mask.ts'
@@ -35,16 +37,18 @@ export type PresentFlow = ReturnType<typeof createPresentFlow>
 export function createPresentFlow(parts: {
   repository: FlowRepository
   kinds: Record<FlowKind, Kind>
+  mail: Pick<Mail, 'hasServer'>
   urlOf: (kind: FlowKind, query: Record<string, string>) => string
   requestUrl: (kind: FlowKind) => string
   identityOf: (flow: FlowRow) => Identity | undefined
 }) {
-  const { repository, kinds, urlOf, requestUrl, identityOf } = parts
+  const { repository, kinds, mail, urlOf, requestUrl, identityOf } = parts
 
   /** The messages of a flow. They depend on its state, and on how it was opened. */
   function noticesIn(row: FlowRow, code: string | undefined): Notice[] {
     const { mailbox, addressChange } = row.kind === 'verification' ? repository.internalOf(row) : {}
     if (mailbox) return [{ id: addressChange ? 1900007 : 1900006 }]
+    if (row.state === 'choose_method' && !mail.hasServer) return withoutMail(row)
     const isByLink = row.state === 'sent_email' && code !== undefined && isLinkSecret(code)
     const id = isByLink ? BY_LINK[row.kind] : undefined
     return id === undefined ? stateMessages(row) : [{ id, context: { address: row.address } }]
@@ -93,6 +97,12 @@ export function createPresentFlow(parts: {
       ...(continueWith && { continue_with: continueWith }),
     }
   }
+}
+
+/** What a user can do instead of a step that needs an email, which can't be sent. */
+function withoutMail(row: FlowRow): Notice[] {
+  if (row.kind === 'recovery') return [{ id: isOperatorTenant(row.tenantId) ? 1900015 : 1900014 }]
+  return row.kind === 'verification' ? [{ id: 1900016 }] : stateMessages(row)
 }
 
 const BY_LINK: Partial<Record<FlowKind, MessageId>> = { recovery: 1900010, verification: 1900011 }

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { Secret, TOTP } from 'otpauth'
-import type { Answer, TestApp, TestAppOptions } from '../../../../support/app.ts'
-import { bootGate, bootParty, type Gate, type Json } from '../../fixture.ts'
+import type { Answer, TestApp } from '../../../../support/app.ts'
+import { bootGate, bootParty, type Gate, type GateOptions, type Json } from '../../fixture.ts'
 
 export const AUTH = '/v1/gate/auth'
 export const SELF_SERVICE = '/auth/self-service'
@@ -20,7 +20,7 @@ export const UNHURRIED = {
 
 const CHEAP = { 'gate-password-memory': '8MB', 'gate-password-iterations': '1' }
 
-export async function bootFlows(options: TestAppOptions = {}) {
+export async function bootFlows(options: GateOptions = {}) {
   const fixture = await bootGate({ ...options, flags: { ...CHEAP, ...options.flags } })
   return {
     ...fixture,

@@ -290,7 +290,7 @@ test('Asking for a code emails only those who may sign in', async () => {
   expect(blurred(sent)).not.toContain(acme.codeFor(ADA))
   const withheld = 'withheld: no account that can sign in has this address'
   for (const [email, fate] of [
-    ['unproven@example.com', 'kept'],
+    ['unproven@example.com', 'ready'],
     ['inactive@example.com', withheld],
     ['unknown@example.com', withheld],
   ] as const) {

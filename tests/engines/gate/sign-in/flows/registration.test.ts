@@ -183,7 +183,7 @@ test('Asking for a code needs a free address, and a tenant that has codes', asyn
 test('Asking for a code emails it, which creates an account with a verified address', async () => {
   const custom_data = { plan: 'very secret', list: [1, { a: null }] }
   const { acme, flow, code } = await signingUp({ email: ADA, custom_data, tenant_id: 'x' })
-  expect(acme.mailsTo(ADA)).toMatchObject([{ kind: 'registration', state: 'kept' }])
+  expect(acme.mailsTo(ADA)).toMatchObject([{ kind: 'registration', state: 'ready' }])
   expect(blurred((await acme.readFlow(flow)).body)).not.toContain(code)
   expect(countOf(acme)).toBe(0)
   expect(JSON.stringify(rowsOf(app, 'gate_flows'))).not.toContain('very secret')

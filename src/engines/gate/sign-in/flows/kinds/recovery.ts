@@ -1,3 +1,4 @@
+import type { Mail } from '../../../../../platform/mail/index.ts'
 import type { CodeSteps } from '../code-steps.ts'
 import type { CompleteRecovery } from '../complete-recovery.ts'
 import { addressIn } from '../identifiers.ts'
@@ -10,14 +11,15 @@ import { type Kind, methodIn, type Outcome, type Stepped } from './kind.ts'
 export function createRecovery(parts: {
   codeSteps: CodeSteps
   completeRecovery: CompleteRecovery
+  mail: Pick<Mail, 'hasServer'>
 }): Kind {
-  const { codeSteps, completeRecovery } = parts
+  const { codeSteps, completeRecovery, mail } = parts
 
   function nodes(flow: FlowRow, say: Say, code?: string) {
     if (flow.state === 'passed_challenge') return []
     if (flow.state === 'sent_email')
       return recoveryCodeSent(say, { email: flow.address ?? '', code })
-    return recoveryStart(say)
+    return mail.hasServer ? recoveryStart(say) : []
   }
 
   async function submit(form: Form): Promise<Outcome> {

@@ -89,6 +89,12 @@ export const german: Words = {
     1900011: 'Fahre fort, um {address} zu bestätigen.',
     1900012: 'Du bist als {address} angemeldet.',
     1900013: 'Dein Konto ist bereit. Du bist als {address} angemeldet.',
+    1900014:
+      'Dieser Dienst kann gerade keine E-Mails senden. Du kannst dein Konto hier deshalb nicht wiederherstellen. Wende dich an den Support.',
+    1900015:
+      'Gatehouse kann noch keine E-Mails senden. Du kannst dein Konto hier deshalb nicht wiederherstellen. Bitte einen Administrator um einen Anmeldelink.',
+    1900016:
+      'Dieser Dienst kann gerade keine E-Mails senden. Du kannst deine E-Mail-Adresse hier deshalb nicht bestätigen. Wende dich an den Support.',
 
     // Fields.
     4000001: 'Ungültige Eingabe: {reason}',
@@ -166,6 +172,7 @@ export const german: Words = {
     4900013:
       'Zu deinem Konto bei {provider} gibt es hier kein Konto. Bitte die Administration um eine Einladung.',
     4900014: 'Melde dich zuerst bei diesem Konto an und gib den Code dann erneut ein.',
+    4900016: 'Dieser Dienst kann gerade keine E-Mails senden. Wende dich an den Support.',
     4900012: 'Dieser Link ist unvollständig. Kopiere den ganzen Link aus der E-Mail.',
 
     5000001: 'Bei uns ist ein Fehler aufgetreten. Versuche es gleich noch einmal.',

@@ -88,6 +88,12 @@ export const english = {
     1900011: 'Continue to verify {address}.',
     1900012: "You're signed in as {address}.",
     1900013: "Your account is ready. You're signed in as {address}.",
+    1900014:
+      "This service can't send emails right now, so you can't recover your account here. Contact support.",
+    1900015:
+      "Gatehouse can't send emails yet, so you can't recover your account here. Ask an administrator for a sign-in link.",
+    1900016:
+      "This service can't send emails right now, so you can't verify your email address here. Contact support.",
 
     // Fields.
     4000001: 'Invalid input: {reason}',
@@ -156,6 +162,7 @@ export const english = {
       "Without this, you couldn't sign in. Set a password or connect another account before you remove it.",
     4900013: 'No account here matches your {provider} account. Ask an administrator to invite you.',
     4900014: 'Sign in to this account first, then enter the code again.',
+    4900016: "This service can't send emails right now. Contact support.",
     4900012: 'This link is incomplete. Copy the whole link from the email.',
 
     5000001: 'Something went wrong on our side. Try again in a moment.',

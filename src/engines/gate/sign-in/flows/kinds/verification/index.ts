@@ -1,3 +1,4 @@
+import type { Mail } from '../../../../../../platform/mail/index.ts'
 import type { CodeSteps } from '../../code-steps.ts'
 import type { FlowRepository } from '../../flow.ts'
 import { addressIn } from '../../identifiers.ts'
@@ -25,8 +26,9 @@ export function createVerificationKind(parts: {
   verificationCodes: VerificationCodes
   codeSteps: CodeSteps
   provenMailbox: ProvenMailbox
+  mail: Pick<Mail, 'hasServer'>
 }): Kind {
-  const { repository, throttle, verificationCodes, codeSteps, provenMailbox } = parts
+  const { repository, throttle, verificationCodes, codeSteps, provenMailbox, mail } = parts
 
   function nodes(flow: FlowRow, say: Say, code?: string) {
     if (flow.state === 'passed_challenge')
@@ -35,7 +37,7 @@ export function createVerificationKind(parts: {
     if (mailbox) return confirmChoice(say, { mayRecover: addressChange === undefined })
     if (flow.state === 'sent_email')
       return verificationCodeSent(say, { email: flow.address ?? '', code })
-    return verificationStart(say)
+    return mail.hasServer ? verificationStart(say) : []
   }
 
   async function submit(form: Form): Promise<Outcome> {
