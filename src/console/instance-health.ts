@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config } from '../config/index.ts'
+import { latestMigration } from '../db/migrate.ts'
 import type { Db } from '../db/open.ts'
 import { logOf } from '../db/read-only.ts'
 import type { Delivery } from '../delivery/index.ts'
@@ -9,7 +10,7 @@ import type { BackupRow, Backups } from '../platform/backup/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../platform/durations.ts'
 import type { InstallationSettings } from '../platform/installation-settings/index.ts'
-import type { Instances } from '../platform/instances.ts'
+import { type InstanceRow, type Instances, MAX_SILENCE_MS } from '../platform/instances.ts'
 import type { Mail } from '../platform/mail/index.ts'
 import { mailServerOf } from '../platform/mail/server.ts'
 import { COMMIT, VERSION } from '../platform/version.ts'
@@ -28,8 +29,10 @@ export interface InstanceHealth {
   /** Size of the write-ahead log. */
   logBytes: number
   freeBytes: number
-  /** Number of processes that serve this data directory. */
-  instances: number
+  /** Processes that serve this data directory, oldest first. */
+  processes: readonly ProcessState[]
+  /** The newest migration of the database, which all processes share. */
+  schema: string
   queues: readonly QueueHealth[]
   mail: {
     /** Host and port of the mail server, or null without one. */
@@ -42,6 +45,20 @@ export interface InstanceHealth {
   backups: BackupHealth
   issues: readonly InstallationIssue[]
   now: number
+}
+
+/** A process that serves this data directory. */
+export interface ProcessState {
+  id: string
+  host: string
+  pid: number
+  version: string
+  startedAt: number
+  heartbeatAt: number
+  /** Whether it is the one that shows the page. */
+  isThis: boolean
+  /** Whether its heartbeat is overdue: it hangs, can't write, or has died. */
+  isSilent: boolean
 }
 
 /** Backlog of a queue. */
@@ -70,6 +87,7 @@ export interface BackupHealth {
 export type InstallationIssue =
   | { what: 'room'; freeBytes: number }
   | { what: 'queue'; name: QueueHealth['name']; lagMs: number }
+  | { what: 'versions'; newest: string; others: readonly ProcessState[] }
   | { what: 'backup failed'; row: BackupRow }
   | { what: 'no backup'; lastAt: number | undefined }
   | { what: 'backups off' }
@@ -78,7 +96,7 @@ export type InstallationIssue =
 export function createInstanceHealth(parts: {
   db: Db
   clock: Clock
-  instances: Pick<Instances, 'alive'>
+  instances: Pick<Instances, 'self' | 'list'>
   backups: Pick<Backups, 'latest' | 'list'>
   mail: Pick<Mail, 'hasServer' | 'outbox'>
   clockwork: Pick<Clockwork, 'queries'>
@@ -103,8 +121,8 @@ export function createInstanceHealth(parts: {
       databaseBytes: sizeOf(db.file),
       logBytes: sizeOf(logOf(db.file)),
       freeBytes: roomAt(dataDir),
-      // This process is in the list twice once its first heartbeat is on disk.
-      instances: new Set(instances.alive()).size,
+      processes: instances.list().map((row) => processOf(row, instances.self, now)),
+      schema: latestMigration(db.client) ?? '',
       queues: queues(now),
       mail: { server: smtpUrl === undefined ? null : addressOf(smtpUrl), ...mail.outbox.open() },
       backups: { ...config.backup, last: backups.latest(), made },
@@ -131,17 +149,42 @@ export function issuesIn(state: {
   startedAt: number
   freeBytes: number
   queues: readonly QueueHealth[]
+  processes: readonly ProcessState[]
   backups: Config['backup'] & { last: BackupRow | undefined; made: readonly BackupRow[] }
 }): InstallationIssue[] {
-  const { freeBytes, queues } = state
+  const { freeBytes, queues, processes } = state
   return [
     ...(freeBytes < LITTLE_ROOM ? [{ what: 'room' as const, freeBytes }] : []),
     ...queues
       .filter(({ lagMs }) => lagMs >= LATE_MS)
       .map(({ name, lagMs }) => ({ what: 'queue' as const, name, lagMs })),
+    ...versionIssues(processes.filter(({ isSilent }) => !isSilent)),
     ...backupIssues(state),
   ]
 }
+
+/** The process that was started last has the version that is wanted. */
+function versionIssues(processes: readonly ProcessState[]): InstallationIssue[] {
+  const newest = processes.at(-1)?.version
+  const others = processes.filter(({ version }) => version !== newest)
+  return newest === undefined || others.length === 0 ? [] : [{ what: 'versions', newest, others }]
+}
+
+const processOf = (
+  { id, host, pid, version, startedAt, heartbeatAt }: InstanceRow,
+  self: string,
+  now: number,
+): ProcessState => ({
+  id,
+  // Without the process namespace.
+  host: host.split(' ')[0] ?? host,
+  pid,
+  version,
+  startedAt,
+  heartbeatAt,
+  isThis: id === self,
+  isSilent: id !== self && now - heartbeatAt > MAX_SILENCE_MS,
+})
 
 /** Problems of backups. Expects one per day, or as often as configured, plus an hour to create it. */
 function backupIssues(state: {

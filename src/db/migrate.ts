@@ -61,6 +61,10 @@ export function migrationStatus(client: Database, migrations: readonly Migration
   return { applied, pending: migrations.map(({ id }) => id).filter((id) => !done.has(id)) }
 }
 
+/** The id of the newest migration of a database. */
+export const latestMigration = (client: Database): string | undefined =>
+  appliedSteps(client).at(-1)?.id
+
 function appliedSteps(client: Database): AppliedStep[] {
   const ledger = client.query("SELECT 1 FROM sqlite_schema WHERE name = '_migrations'").get()
   if (!ledger) return []

@@ -7,7 +7,7 @@ import { newId } from './ids.ts'
 import type { Process } from './process.ts'
 import { instances } from './schema.ts'
 
-type InstanceRow = typeof instances.$inferSelect
+export type InstanceRow = typeof instances.$inferSelect
 
 /** The interval of heartbeats, and of checks for those of other processes. */
 export const BEAT_MS = 2000
@@ -94,12 +94,15 @@ export function createInstances(parts: { db: Db; clock: Clock; process: Process 
   /** The ids of all processes not known to be dead, including this one. */
   const alive = (): string[] => [self, ...store.all().map(({ id }) => id)]
 
+  /** All processes not known to be dead, oldest first. */
+  const list = (): InstanceRow[] => store.all().toSorted((a, b) => a.startedAt - b.startedAt)
+
   async function stop() {
     cancelBeat()
     await db.commit(() => store.remove(self)).catch(() => {})
   }
 
-  return { self, start, alive, onDeath, stop }
+  return { self, start, alive, list, onDeath, stop }
 }
 
 function createStore({ orm }: Db) {

@@ -1,4 +1,6 @@
+import { createBackupStore } from '../../src/platform/backup/index.ts'
 import type { Environment } from '../../src/platform/engines.ts'
+import { newId } from '../../src/platform/ids.ts'
 import {
   ACCOUNT,
   type Console,
@@ -89,10 +91,19 @@ export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) 
     '/console/team/': [owner.id],
     '/console/installation/mail/': [mail],
     '/console/installation/providers/': ['google'],
+    '/console/installation/backups/': [addBackup(app)],
     '/console/installation/operators/': [owner.id],
     '/console/installation/tenants/': [tenant.id],
     ...(await addMessengerLogin(app, tenant)),
   } satisfies Parameters
+}
+
+/** The record of a backup whose file is gone. */
+function addBackup({ db, clock }: Console): string {
+  const now = clock.now()
+  const row = { id: newId(), owner: null, startedAt: now, endedAt: now, bytes: 1, error: null }
+  createBackupStore(db).add({ ...row, origin: 'command', file: '/srv/gatehouse.tar.gz' })
+  return row.id
 }
 
 async function addMessengerLogin(app: Console, { id: tenantId, owner, clientOf }: Tenant) {

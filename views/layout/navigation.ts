@@ -34,6 +34,7 @@ export const PAGES = {
   mail: page('Email outbox', '/mail', 'mail'),
   providers: page('Social login', '/providers', 'signIn'),
   mailServer: page('Mail server', '/mail-server', 'messages'),
+  backups: page('Backups', '/backups', 'backups'),
   configuration: page('Configuration', '/configuration', 'configuration'),
 } as const satisfies Record<string, PageEntry>
 
@@ -58,7 +59,16 @@ const OF_INSTALLATION: readonly NavigationGroup[] = [
   { pages: ['overview'] },
   {
     title: 'Installation',
-    pages: ['tenants', 'operators', 'health', 'providers', 'mailServer', 'mail', 'configuration'],
+    pages: [
+      'tenants',
+      'operators',
+      'health',
+      'providers',
+      'mailServer',
+      'mail',
+      'backups',
+      'configuration',
+    ],
   },
 ]
 

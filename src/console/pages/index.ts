@@ -6,6 +6,8 @@ import { setUpPage } from './entry/set-up.tsx'
 import { installationOverviewPage } from './home/installation.tsx'
 import { overviewPage } from './home/overview.tsx'
 import { startPage } from './home/start.tsx'
+import { backupPage } from './installation/backup.tsx'
+import { backupList } from './installation/backups.tsx'
 import { configurationPage } from './installation/configuration.tsx'
 import { emailPage } from './installation/email.tsx'
 import { healthPage } from './installation/health.tsx'
@@ -134,6 +136,8 @@ export const PAGES: readonly Page[] = [
   installationProviders,
   installationProvider,
   mailServerPage,
+  backupList,
+  backupPage,
   configurationPage,
   welcomePage,
   goalsPage,

@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os'
-import { join } from 'node:path'
-import { Type } from '@sinclair/typebox'
+import { dirname, join } from 'node:path'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { isCompiled } from '../version.ts'
 import { parse } from './files.ts'
@@ -11,6 +11,12 @@ export type MakeArchive = (
   file: string,
   signal: AbortSignal,
 ) => Promise<{ bytes: number }>
+
+/** Checks an archive, until `signal` aborts it. Throws an error with the reason if it can't be restored. */
+export type CheckArchive = (
+  file: string,
+  signal: AbortSignal,
+) => Promise<{ databaseBytes: number; hasKey: boolean }>
 
 const checkout = join(import.meta.dir, '..', '..', '..')
 
@@ -23,7 +29,8 @@ const program = isCompiled
 const NICENESS = 10
 const LAST_WORDS_MS = 1000
 
-const Answer = Type.Object({ bytes: Type.Integer() })
+const Archived = Type.Object({ bytes: Type.Integer() })
+const Examined = Type.Object({ database_bytes: Type.Integer(), master_key: Type.Boolean() })
 const ChildError = Type.Object({ error: Type.String() })
 
 /**
@@ -32,13 +39,35 @@ const ChildError = Type.Object({ error: Type.String() })
  * no configuration file, which may have changed since the server started.
  */
 export const archiveInChild: MakeArchive = async (dataDir, file, signal) => {
-  const target = ['--config', '/dev/null', '--data-dir', dataDir]
+  const target = ['--data-dir', dataDir]
   // Another process takes over when this one dies. A second archive would be one too many.
   const bond = ['--while-running', `${process.pid}`]
-  const command = [...program.command, 'backup', ...target, ...bond, '--to', file, '--json']
-  const child = Bun.spawn(command, {
+  const answer = await runInChild(['backup', ...target, ...bond, '--to', file], {}, signal)
+  return checked(Archived, answer)
+}
+
+/** Checks that an archive is complete and can be restored, in a child process for the same reason. */
+export const checkInChild: CheckArchive = async (file, signal) => {
+  // The copy may not fit into the system's directory for temporary files.
+  const answer = await runInChild(['backup', 'check', file], { TMPDIR: dirname(file) }, signal)
+  const { database_bytes: databaseBytes, master_key: hasKey } = checked(Examined, answer)
+  return { databaseBytes, hasKey }
+}
+
+function checked<S extends TSchema>(schema: S, answer: unknown): Static<S> {
+  if (Value.Check(schema, answer)) return answer
+  throw new Error('the backup process gave no answer')
+}
+
+/** What a command prints with `--json`. Throws an error with its message if it fails. */
+async function runInChild(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const child = Bun.spawn([...program.command, ...args, '--config', '/dev/null', '--json'], {
     cwd: program.cwd,
-    env: {},
+    env,
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
@@ -53,8 +82,7 @@ export const archiveInChild: MakeArchive = async (dataDir, file, signal) => {
     child.exited,
   ])
   signal.removeEventListener('abort', cut)
-  const answer = parse(out)
-  if (code === 0 && Value.Check(Answer, answer)) return answer
+  if (code === 0) return parse(out)
   const failure = parse(err)
   throw new Error(
     Value.Check(ChildError, failure)

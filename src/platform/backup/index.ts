@@ -1,3 +1,4 @@
+export type { Archive, ArchiveCheck } from './archives.ts'
 export { isRecorded } from './contents.ts'
 export { ownDirectory } from './files.ts'
 export { type Backup, makeBackup } from './make.ts'

@@ -6,7 +6,7 @@ import { type Pack, pack } from 'tar-stream'
 import { createMeter } from './files.ts'
 
 /** Shrinks databases to about a quarter, in a third of the time that the default level takes. */
-const COMPRESSION_LEVEL = 3
+export const COMPRESSION_LEVEL = 3
 
 /** A file in an archive: text, or a file of known size. */
 export interface Entry {

@@ -9,7 +9,8 @@ import { newId } from '../ids.ts'
 import type { Instances } from '../instances.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/index.ts'
-import { archiveInChild, type MakeArchive } from './child.ts'
+import { createArchives } from './archives.ts'
+import { archiveInChild, type CheckArchive, type MakeArchive } from './child.ts'
 import { ownDirectory } from './files.ts'
 import { archiveName } from './names.ts'
 import { createReach } from './reach.ts'
@@ -39,6 +40,7 @@ export function createBackups(parts: {
   settings: BackupSettings
   /** Replaces the child process, for tests. */
   makeArchive?: MakeArchive
+  checkArchive?: CheckArchive
 }) {
   const { db, clock, log, metrics, instances, settings } = parts
   const dataDir = dirname(db.file)
@@ -236,6 +238,7 @@ export function createBackups(parts: {
       while (checking) await checking
     },
     makeNow,
+    archives: createArchives({ db, clock, store, checkArchive: parts.checkArchive }),
     latest: () => store.latest(clock.now()),
     list: (limit: number) => store.list(clock.now(), limit),
     retention: backupRetention(store, keep),

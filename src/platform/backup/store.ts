@@ -32,6 +32,7 @@ export function createBackupStore({ orm }: Db) {
     .where(and(isScheduled, isNull(backups.endedAt)))
     .prepare()
   const hasBegun = sql`${backups.startedAt} <= ${$('now')}`
+  const byIdRow = orm.select().from(backups).where(byId).prepare()
   const newest = orm
     .select()
     .from(backups)
@@ -85,6 +86,7 @@ export function createBackupStore({ orm }: Db) {
       void end.run({ id, ...ended }),
     /** Scheduled backups without an end. */
     open: (): BackupRow[] => open.all(),
+    find: (id: string): BackupRow | undefined => byIdRow.get({ id }),
     /** The newest backups first, with any origin and result. */
     list: (now: number, limit: number): BackupRow[] => newest.all({ now, limit }),
     /** The newest successful backup of any origin. */

@@ -1,11 +1,16 @@
 import { expect, test } from 'bun:test'
 import { loadConfig } from '../../../src/config/index.ts'
 import { createAddresses } from '../../../src/console/addresses.ts'
-import { createInstanceHealth, issuesIn } from '../../../src/console/instance-health.ts'
+import {
+  createInstanceHealth,
+  issuesIn,
+  type ProcessState,
+} from '../../../src/console/instance-health.ts'
 import { createLayout } from '../../../src/console/layout.ts'
 import { createConsoleMiddleware } from '../../../src/console/middleware.ts'
 import type { Page } from '../../../src/console/page.tsx'
 import { PAGES } from '../../../src/console/pages/index.ts'
+import { backupList } from '../../../src/console/pages/installation/backups.tsx'
 import { configurationPage } from '../../../src/console/pages/installation/configuration.tsx'
 import { healthPage } from '../../../src/console/pages/installation/health.tsx'
 import { createPages } from '../../../src/console/serve-pages.tsx'
@@ -23,13 +28,14 @@ import { testConfig } from '../../support/config.ts'
 import { audited, HOUR, MINUTE, pagesOf, useConsole } from '../fixture.ts'
 
 const HEALTH = '/installation/health'
+const BACKUPS = '/installation/backups'
 const CONFIGURATION = '/installation/configuration'
 
 const app = await useConsole({ flags: { 'log-level': 'debug' } })
 const admin = await app.newAdmin()
 
 /** A page that works with other services than those of the application. */
-function pageWith(page: Page, others: Partial<Services>) {
+function pageWith(page: Page | Page[], others: Partial<Services>) {
   const baseUrl = () => 'http://localhost'
   const middleware = createConsoleMiddleware({
     currentOperator: app.operators.currentOperator,
@@ -40,7 +46,7 @@ function pageWith(page: Page, others: Partial<Services>) {
   })
   const layout = createLayout({ baseUrl, nearnessOf: app.platform.metering.nearnessOf })
   const services = { ...app.platform, ...others, baseUrl, middleware, layout } as Services
-  const pages = createPages(services, createAddresses(PAGES), [page])
+  const pages = createPages(services, createAddresses(PAGES), [page].flat())
   const raw = async (path: string, init?: RequestInit) => {
     const response = await pages.handle(new Request(`http://localhost${path}`, init))
     return { status: response.status, headers: response.headers, body: await response.text() }
@@ -101,7 +107,8 @@ const addBackup = (agoMs: number, error: string | null = null) =>
 test('Health warns about backups, and says how much is due and how late it is', async () => {
   const health = () => admin.open(HEALTH)
   const missing = await health()
-  missing.says('Running. 1 problem needs attention.', 'scheduled backups are off', 'No backups yet')
+  missing.says('Running. 1 problem needs attention.', 'scheduled backups are off')
+  ;(await admin.open(BACKUPS)).says('No backups yet')
   missing.says('gatehouse backup', 'Server None. Emails are held in the outbox')
   await addBackup(25 * HOUR)
   ;(await health()).says('No backup in the last day')
@@ -112,11 +119,11 @@ test('Health warns about backups, and says how much is due and how late it is', 
   for (const pattern of [
     /Everything works\. The backlog is empty, and the last backup succeeded\..*No problems/,
     new RegExp(`Version ${VERSION} Commit ${COMMIT}`),
-    /Running processes 1 /,
     /Database [\d.]+ [KM]B Write-ahead log [\d.]+ [KM]?B Free disk [\d.]+ [GT]B/,
-    /gatehouse-3600000\.tar\.gz.*Completed.*Schedule.*12\.3 MB/,
   ])
     expect(text).toMatch(pattern)
+  const { text: list } = await admin.open(BACKUPS)
+  expect(list).toMatch(/gatehouse-3600000\.tar\.gz.*File removed.*Schedule.*12\.3 MB/)
 
   const { api } = await app.tenant()
   const run_at = new Date(app.clock.now() + 1000).toISOString()
@@ -132,7 +139,15 @@ test('Disk space is little below a gigabyte, and a queue is late from a minute o
   const queue = { name: 'runs', readyCount: 1, lagMs: MINUTE - 1 } as const
   const last = { endedAt: 0, error: null } as BackupRow
   const backups = { ...testConfig().backup, enabled: true, last, made: [last] }
-  const healthy = { now: 0, startedAt: 0, freeBytes: 1024 ** 3, queues: [queue], backups }
+  const processes: readonly ProcessState[] = []
+  const healthy = {
+    now: 0,
+    startedAt: 0,
+    freeBytes: 1024 ** 3,
+    queues: [queue],
+    processes,
+    backups,
+  }
   expect(issuesIn(healthy)).toEqual([])
   const freeBytes = 1024 ** 3 - 1
   const late = { ...queue, lagMs: MINUTE }
@@ -140,6 +155,28 @@ test('Disk space is little below a gigabyte, and a queue is late from a minute o
     { what: 'room', freeBytes },
     { what: 'queue', name: 'runs', lagMs: MINUTE },
   ])
+})
+
+test('Processes are listed with their versions, and different ones are a problem with the fix', async () => {
+  const beat = { host: 'there 4026531836', started_at: 1, heartbeat_at: app.clock.now(), beat: 1 }
+  const add = (id: string, pid: number, version: string, changed: object = {}) => {
+    const row = { id, pid, version, ...beat, ...changed }
+    const names = Object.keys(row)
+    app.db.client
+      .query(`INSERT INTO instances (${names}) VALUES (${names.map((name) => `$${name}`)})`)
+      .run(row)
+  }
+  ;(await admin.open(HEALTH)).says('shows this page', 'Database schema').omits('different versions')
+  add('old', 812, '0.0.9')
+  add('dead', 813, '0.0.8', { heartbeat_at: app.clock.now() - 3 * MINUTE })
+  const page = await admin.open(HEALTH)
+  page.says(
+    'Processes run different versions',
+    'Restart process 812 on there (0.0.9)',
+    'No heartbeat',
+  )
+  page.omits('813 on there (', '4026531836')
+  app.db.client.run("DELETE FROM instances WHERE id IN ('old', 'dead')")
 })
 
 test('Backups are made one at a time, with progress and result; no password is shown', async () => {
@@ -154,21 +191,24 @@ test('Backups are made one at a time, with progress and result; no password is s
   }
   const parts = { ...app, ...platform, backups, mail, config: { backup }, installationSettings }
   const instanceHealth = createInstanceHealth(parts)
-  const { open, press } = pageWith(healthPage, { backups, instanceHealth })
-  const during = await press(HEALTH, 'Back up now')
+  const { open, press } = pageWith([healthPage, backupList], {
+    ...{ backups, instanceHealth, config: testConfig() },
+  })
+  ;(await open(HEALTH)).says('smtp.example.com:465').omits('topsecret')
+  const during = await press(BACKUPS, 'Back up now')
   during.says('In progress', 'hx-trigger="every 2s"').omits('Back up now')
-  during.says('smtp.example.com:465').omits('topsecret')
   await expect(backups.makeNow()).rejects.toThrow('a backup is already running')
   const entry = { actor_kind: 'operator', actor_id: admin.id, tenant_id: SYSTEM_TENANT_ID }
   expect(audited(app, 'backup.asked_for')).toMatchObject([entry])
 
   ending.resolve({ bytes: 1_200_000 })
   await backups.idle()
-  const after = (await open(HEALTH)).omits('hx-trigger="every 2s"')
-  expect(after.text).toMatch(/Everything works.*Completed .*Schedule .*1\.2 MB/)
+  const after = (await open(BACKUPS)).omits('hx-trigger="every 2s"')
+  expect(after.text).toMatch(/Schedule .*1\.2 MB/)
+  ;(await open(HEALTH)).says('Everything works')
   app.clock.jump(MINUTE)
   ending = Promise.withResolvers()
-  await press(HEALTH, 'Back up now')
+  await press(BACKUPS, 'Back up now')
   ending.reject(new Error('no space left'))
   await backups.idle()
   ;(await open(HEALTH)).says('The last backup failed', 'no space left', 'Back up now')

@@ -80,7 +80,13 @@ function createFixture({ limits, perform, alive: others = [] }: Options = {}) {
   }
   const deathListeners: (() => void)[] = []
   const instances = {
-    ...{ self: 'me', alive: () => alive, start: async () => {}, stop: async () => {} },
+    ...{
+      self: 'me',
+      alive: () => alive,
+      list: () => [],
+      start: async () => {},
+      stop: async () => {},
+    },
     onDeath: (listener: () => void) => void deathListeners.push(listener),
   }
   const lines: string[] = []

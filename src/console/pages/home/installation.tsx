@@ -80,7 +80,8 @@ export const installationOverviewPage = page({
         <Section id="process" title="Process" isCard>
           <p class="hint">
             Version {health.version}, started <Time at={health.startedAt} />.{' '}
-            {counted(health.instances, 'process', 'processes')} running on this data directory.
+            {counted(health.processes.length, 'process', 'processes')} running on this data
+            directory.
           </p>
         </Section>
       </>

@@ -3,7 +3,7 @@ import { AllQuiet, type Event, Events } from '../../../../views/ui/events.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { useHere } from '../../../../views/ui/here.tsx'
 import { Columns, Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
-import type { Tone } from '../../../../views/ui/status.tsx'
+import { StatusBadge, type Tone } from '../../../../views/ui/status.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { Tiles } from '../../../../views/ui/tiles.tsx'
@@ -13,15 +13,16 @@ import type {
   BackupHealth,
   InstallationIssue,
   InstanceHealth,
+  ProcessState,
   QueueHealth,
 } from '../../instance-health.ts'
-import { good, page } from '../../page.tsx'
-import { BackUpNow, BackupsSection, isBeingMade } from './backups.tsx'
+import { page } from '../../page.tsx'
+import { BackUpNow } from './backups.tsx'
 
 /** Queues are counted up to this number. */
 const MAX_COUNTED = 10_000
 
-/** Health of the installation: problems, queues, storage, email and backups. */
+/** Health of the installation: problems, queues, processes, storage and email. */
 export const healthPage = page({
   path: '/health',
   section: 'health',
@@ -66,14 +67,26 @@ export const healthPage = page({
         <Section id="queues" title="Queues" note="Backlog of all tenants.">
           <DataTable caption="Queues" columns={QUEUE_COLUMNS} rows={queues} />
         </Section>
+        <Section
+          id="processes"
+          title="Processes"
+          note="All that serve this data directory. They share the work."
+        >
+          <DataTable
+            caption="Processes"
+            columns={PROCESS_COLUMNS}
+            rows={health.processes}
+            idOf={({ id }) => id}
+          />
+        </Section>
         <Columns>
-          <Section id="process" title="Process" isCard>
+          <Section id="version" title="Version" isCard>
             <Facts
               facts={[
                 ['Version', health.version],
                 ['Commit', <code>{health.commit}</code>],
+                ['Database schema', <code>{health.schema}</code>],
                 ['Started', <Time at={health.startedAt} />],
-                ['Running processes', numeral(health.instances)],
               ]}
             />
           </Section>
@@ -92,7 +105,12 @@ export const healthPage = page({
           id="mail"
           title="Email"
           isCard
-          aside={<LinkButton href={href('/mail')}>Email outbox</LinkButton>}
+          aside={
+            <>
+              <LinkButton href={href('/mail-server')}>Mail server</LinkButton>
+              <LinkButton href={href('/mail')}>Email outbox</LinkButton>
+            </>
+          }
         >
           <Facts
             facts={[
@@ -109,25 +127,8 @@ export const healthPage = page({
             ]}
           />
         </Section>
-        <BackupsSection
-          backups={backups}
-          isButtonShown={issues.some(({ what }) => ABOUT_BACKUPS.has(what))}
-        />
       </>
     )
-  },
-
-  actions: {
-    'back-up': {
-      right: 'admin',
-      flash: good('Backup started.'),
-      /** Starts a backup, which can take minutes. The page shows its progress. */
-      run: ({ backups, audit, actor }) =>
-        backups.makeNow((file) => {
-          const action = 'backup.asked_for'
-          audit.recordForOperators({ actor, action, object: `backup:${file}` })
-        }),
-    },
   },
 })
 
@@ -139,7 +140,8 @@ const ABOUT_BACKUPS: ReadonlySet<InstallationIssue['what']> = new Set([
 
 /** Button that fixes a problem, if there is one on this page. */
 function actionOf({ what }: InstallationIssue, backups: BackupHealth): { aside?: VNode } {
-  if (!ABOUT_BACKUPS.has(what) || isBeingMade(backups)) return {}
+  const isBeingMade = backups.made.some(({ endedAt }) => endedAt === null)
+  if (!ABOUT_BACKUPS.has(what) || isBeingMade) return {}
   return { aside: <BackUpNow /> }
 }
 
@@ -166,6 +168,7 @@ export function sentenceOn({ issues, queues }: InstanceHealth): { tone: Tone; se
 const TONES: Record<InstallationIssue['what'], Tone> = {
   room: 'bad',
   queue: 'warn',
+  versions: 'warn',
   'backup failed': 'bad',
   'no backup': 'bad',
   'backups off': 'warn',
@@ -191,6 +194,11 @@ function wordsOn(
       return {
         title: `${QUEUES[issue.name]} are delayed by ${duration(issue.lagMs)}`,
         text: "More work arrives than is processed, or its targets don't respond.",
+      }
+    case 'versions':
+      return {
+        title: 'Processes run different versions',
+        text: `Restart ${issue.others.map(({ pid, host, version }) => `process ${pid} on ${host} (${version})`).join(', ')}: the newest process runs ${issue.newest}.`,
       }
     case 'backup failed':
       return {
@@ -226,6 +234,30 @@ const QUEUE_COLUMNS: Column<QueueHealth>[] = [
     align: 'right',
     cell: ({ lagMs }) => (lagMs === 0 ? '–' : duration(lagMs)),
   },
+]
+
+const PROCESS_COLUMNS: Column<ProcessState>[] = [
+  {
+    label: 'Host',
+    isWide: true,
+    cell: ({ host, isThis }) => (
+      <Text text={isThis ? `${host} (shows this page)` : host} limit={80} />
+    ),
+  },
+  { label: 'Process ID', cell: ({ pid }) => <code>{pid}</code> },
+  {
+    label: 'Status',
+    narrow: 'corner',
+    cell: ({ isSilent }) =>
+      isSilent ? (
+        <StatusBadge tone="warn" word="no heartbeat" />
+      ) : (
+        <StatusBadge tone="good" word="running" />
+      ),
+  },
+  { label: 'Version', isMono: true, cell: ({ version }) => <Text text={version} limit={40} /> },
+  { label: 'Started', align: 'right', cell: ({ startedAt }) => <Time at={startedAt} /> },
+  { label: 'Last heartbeat', align: 'right', cell: ({ heartbeatAt }) => <Time at={heartbeatAt} /> },
 ]
 
 const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)

@@ -1,0 +1,111 @@
+import { expect, test } from 'bun:test'
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { migrations } from '../../../drizzle/index.ts'
+import {
+  archiveName,
+  checkArchive,
+  createBackupStore,
+  makeBackup,
+  ownDirectory,
+} from '../../../src/platform/backup/index.ts'
+import { newId } from '../../../src/platform/ids.ts'
+import { audited, SECOND, useConsole } from '../fixture.ts'
+
+const LIST = '/installation/backups'
+const app = await useConsole()
+const admin = await app.newAdmin()
+const dataDir = dirname(app.db.file)
+const store = createBackupStore(app.db)
+const process = { version: 'test', host: 'test', pid: 1, isRunning: () => false }
+
+/** A backup made by command, recorded like one. */
+async function newBackup() {
+  app.clock.jump(SECOND)
+  const startedAt = app.clock.now()
+  const file = join(ownDirectory(dataDir), archiveName(startedAt))
+  const { bytes } = await makeBackup({
+    ...{ dataDir, to: { file, ownerOf: dataDir }, withKey: true, clock: app.clock, process },
+  })
+  const id = newId()
+  const origin = 'command' as const
+  store.add({ id, origin, owner: null, startedAt, endedAt: startedAt, file, bytes, error: null })
+  return { id, file, page: `${LIST}/${id}` }
+}
+
+/** The manifest of downloaded bytes, checked as before a restore. */
+const manifestOf = (bytes: Uint8Array) =>
+  checkArchive({
+    open: () => Readable.from([Buffer.from(bytes)]),
+    ...{ migrations, clock: app.clock, process, workIn: dataDir },
+  })
+
+/** What the download form gets. */
+async function download(page: string, fields: Record<string, string> = {}) {
+  const address = page.replace('/installation', '/console/installation')
+  const response = await app.app.handle(
+    new Request(`http://localhost${address}/download`, {
+      method: 'POST',
+      headers: { cookie: admin.cookie },
+      body: new URLSearchParams(fields),
+    }),
+  )
+  return { response, bytes: new Uint8Array(await response.arrayBuffer()) }
+}
+
+test('A backup is downloaded with or without the master key, by a form that is logged', async () => {
+  const { id, file, page } = await newBackup()
+  ;(await admin.open(LIST)).says(archiveName(app.clock.now()), 'Completed')
+  const detail = await admin.sees(page, 'Download backup', 'anyone who has the file can read')
+  detail.says(
+    `gatehouse restore ${file} --data-dir ${dataDir}`,
+    `restore - &lt; ${archiveName(app.clock.now())}`,
+  )
+  const whole = await download(page, { key: 'true' })
+  expect(Buffer.from(whole.bytes).equals(readFileSync(file))).toBe(true)
+  expect(whole.response.headers.get('content-disposition')).toContain(archiveName(app.clock.now()))
+  expect(whole.response.headers.get('cache-control')).toBe('no-store')
+  const keyless = await download(page)
+  expect((await manifestOf(keyless.bytes)).master_key).toBeNull()
+  expect((await manifestOf(whole.bytes)).master_key).not.toBeNull()
+  expect(keyless.response.headers.get('content-disposition')).toContain('-without-key.tar.gz')
+  expect(audited(app, 'backup.downloaded').map(({ object, detail }) => [object, detail])).toEqual([
+    [`backup:${id}`, '{"with_key":true}'],
+    [`backup:${id}`, '{"with_key":false}'],
+  ])
+  expect((await admin.open(`${page}/download`)).status).toBe(405)
+})
+
+test('A check says that a backup can be restored, or why not', async () => {
+  const { file, page } = await newBackup()
+  ;(await admin.send(`${page}/check`)).says(
+    'Complete and restorable',
+    'key is included and matches',
+  )
+  writeFileSync(file, readFileSync(file).subarray(0, 2000))
+  ;(await admin.send(`${page}/check`)).says("This backup can't be restored", 'damaged')
+}, 30_000)
+
+test('A backup is deleted with its file; one whose file is gone leaves only its record', async () => {
+  const { id, file, page } = await newBackup()
+  expect((await admin.send(`${page}/delete`)).location).toContain('/installation/backups?done=')
+  expect([existsSync(file), store.find(id)]).toEqual([false, undefined])
+  expect(audited(app, 'backup.deleted')).toMatchObject([{ object: `backup:${id}` }])
+  const gone = await newBackup()
+  rmSync(gone.file)
+  ;(await admin.open(gone.page)).says('The file was removed').omits('Download backup')
+  expect((await download(gone.page)).response.status).toBe(409)
+  await admin.send(`${gone.page}/delete`)
+  expect(store.find(gone.id)).toBeUndefined()
+})
+
+test('A link in the place of a backup is not followed, and one in progress stays', async () => {
+  const linked = await newBackup()
+  rmSync(linked.file)
+  symlinkSync(join(dataDir, 'master.key'), linked.file)
+  expect((await download(linked.page, { key: 'true' })).response.status).toBe(409)
+  app.db.client.run('UPDATE backups SET ended_at = NULL WHERE id = ?', [linked.id])
+  expect((await admin.send(`${linked.page}/delete`)).status).toBe(409)
+  expect(store.find(linked.id)).toBeDefined()
+})
