@@ -1,4 +1,5 @@
 import { isoTime } from '../clock.ts'
+import { csvLine } from '../csv.ts'
 import type { LoggedEntry } from './index.ts'
 
 /** The file formats of an audit log export. */
@@ -16,12 +17,11 @@ export const shownEntry = ({ at, tenantId, actor, action, object, detail }: Logg
 })
 
 /** The first line of an export, with its line end: the column names in CSV, nothing in NDJSON. */
-export const headOf = (format: Format): string =>
-  format === 'csv' ? `${COLUMNS.join(',')}\r\n` : ''
+export const headOf = (format: Format): string => (format === 'csv' ? csvLine(COLUMNS) : '')
 
 /** Entries as lines of the given format, each with its line end. */
 export const linesOf = (entries: readonly LoggedEntry[], format: Format): string =>
-  entries.map(format === 'csv' ? csvLine : jsonLine).join('')
+  entries.map(format === 'csv' ? flatLine : jsonLine).join('')
 
 const jsonLine = (entry: LoggedEntry): string => `${JSON.stringify(shownEntry(entry))}\n`
 
@@ -36,17 +36,8 @@ const COLUMNS = [
   'detail',
 ] as const
 
-function csvLine(entry: LoggedEntry): string {
+function flatLine(entry: LoggedEntry): string {
   const { at, tenant_id, actor, action, object, detail } = shownEntry(entry)
   const cells = [at, tenant_id, actor.kind, actor.id, actor.source, action, object]
-  return `${[...cells, JSON.stringify(detail)].map((cell) => csvCell(cell ?? '')).join(',')}\r\n`
-}
-
-/** The first characters that make a spreadsheet run a cell as a formula. */
-const FORMULA = /^[=+\-@\t\r\n]/
-
-/** Quotes semicolons and tabs as well, because some spreadsheets split cells at them. */
-function csvCell(text: string): string {
-  const harmless = FORMULA.test(text) ? `'${text}` : text
-  return /[",;\t\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+  return csvLine([...cells, JSON.stringify(detail)])
 }

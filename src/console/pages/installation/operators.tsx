@@ -6,7 +6,9 @@ import { Address, Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
 import { counted, countedTo } from '../../../../views/ui/words.ts'
 import type { Operator } from '../../../engines/gate/operators/list.ts'
+import { isoTime } from '../../../platform/clock.ts'
 import { createCursor } from '../../../platform/cursor.ts'
+import { ExportMenu, exportOf, rowsAfter } from '../../export.tsx'
 import type { MembershipRow } from '../../operators/memberships.ts'
 import { type OperatorPageContext, page } from '../../page.tsx'
 import { NoMatches, SearchedList, searchIn } from './searched-list.tsx'
@@ -75,7 +77,11 @@ export const operatorList = page({
     const { href } = useHere()
     return (
       <>
-        <PageHead title="Operators" state={{ sentence: sentenceOn(counts) }} />
+        <PageHead
+          title="Operators"
+          state={{ sentence: sentenceOn(counts) }}
+          aside={<ExportMenu />}
+        />
         <SearchedList
           path={PATH}
           caption={q === '' ? 'Operators, newest first' : 'Operators by email'}
@@ -105,7 +111,31 @@ export const operatorList = page({
       </>
     )
   },
+
+  files: {
+    export: exportOf({
+      name: 'operators',
+      columns: {
+        id: ({ id }) => id,
+        email: ({ email }) => email,
+        name: ({ name }) => name,
+        state: ({ state }) => state,
+        email_verified: ({ isVerified }) => isVerified,
+        created_at: ({ createdAt }) => isoTime(createdAt),
+      },
+      slices: (context: OperatorPageContext) => {
+        const { search } = searchIn(context, PATH, cursor)
+        const show = FILTERS.find((one) => one === context.query.show)
+        return rowsAfter(
+          (after: Position | undefined, limit) => rowsOf(context, { show, search, after, limit }),
+          ({ seq, email, id }): Position => [seq, email, id],
+        )
+      },
+    }),
+  },
 })
+
+type Position = readonly [seq: number, email: string, id: string]
 
 /** Operators by exact ID or by email prefix. */
 function rowsOf(
@@ -113,7 +143,7 @@ function rowsOf(
   filters: {
     show: Filter | undefined
     search: string | undefined
-    after: readonly [seq: number, email: string, id: string] | undefined
+    after: Position | undefined
     limit: number
   },
 ): (Operator & { seq: number })[] {

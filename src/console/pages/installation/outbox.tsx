@@ -9,8 +9,11 @@ import { Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
 import { counted, numeral } from '../../../../views/ui/words.ts'
 import { foldEmail } from '../../../engines/gate/identities/email.ts'
+import { isoOrNull, isoTime } from '../../../platform/clock.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import type { MailSummary, Whose } from '../../../platform/mail/index.ts'
+import type { Scan } from '../../../platform/scan.ts'
+import { ExportMenu, exportOf } from '../../export.tsx'
 import { type OperatorPageContext, page } from '../../page.tsx'
 import { SearchedList, searchIn } from './searched-list.tsx'
 
@@ -52,13 +55,10 @@ export const outboxPage = page({
   title: 'Email outbox',
 
   load(context): Outbox {
-    const { mail, query } = context
-    const { q, search, after: before, rows, pagesTo } = searchIn(context, PATH, cursor)
-    const state = MAIL_STATES.find(({ name }) => name === query.state)
-    const tenant = query.tenant || undefined
-    const recipient = search === undefined ? undefined : foldEmail(search)
-    const filter = { states: state?.states, recipient }
-    const found = mail.outbox.page(whoseOf(tenant), filter, { before, limit: rows })
+    const { mail } = context
+    const { q, after: before, rows, pagesTo } = searchIn(context, PATH, cursor)
+    const { tenant, state, page: pageFrom } = matching(context)
+    const found = pageFrom({ before, limit: rows })
     return {
       rows: found.mails.map((one) => ({ ...one, owner: ownerOf(context, one) })),
       tenant: tenant === undefined ? undefined : { id: tenant, name: nameOf(context, tenant) },
@@ -75,7 +75,11 @@ export const outboxPage = page({
     const { tenant, state, q } = outbox
     return (
       <>
-        <PageHead title="Email outbox" state={sentenceOn(outbox)} />
+        <PageHead
+          title="Email outbox"
+          state={sentenceOn(outbox)}
+          aside={outbox.rows.length > 0 && <ExportMenu />}
+        />
         {tenant && (
           <p class="hint">
             Only emails of <Text text={tenant.name} limit={60} />. <a href={href(PATH)}>View all</a>
@@ -103,7 +107,48 @@ export const outboxPage = page({
       </>
     )
   },
+
+  files: {
+    export: exportOf({
+      name: 'emails',
+      columns: {
+        id: ({ id }) => id,
+        kind: ({ kind }) => kind,
+        recipient: ({ recipient }) => recipient,
+        state: ({ state }) => state,
+        attempts: ({ tries }) => tries,
+        last_error: ({ lastError }) => lastError,
+        created_at: ({ createdAt }) => isoTime(createdAt),
+        ended_at: ({ endedAt }) => isoOrNull(endedAt),
+      },
+      slices: (context: OperatorPageContext) => allOf(matching(context)),
+    }),
+  },
 })
+
+/** The filter of the query string, and the emails that match it. */
+function matching(context: OperatorPageContext) {
+  const { mail, query } = context
+  const { search } = searchIn(context, PATH, cursor)
+  const state = MAIL_STATES.find(({ name }) => name === query.state)
+  const tenant = query.tenant || undefined
+  const recipient = search === undefined ? undefined : foldEmail(search)
+  const filter = { states: state?.states, recipient }
+  const page = (scan: Scan) => mail.outbox.page(whoseOf(tenant), filter, scan)
+  return { tenant, state, page }
+}
+
+/** All matching emails, in slices. */
+function* allOf({ page }: ReturnType<typeof matching>) {
+  for (let before: number | undefined; ; ) {
+    const { mails, next } = page({ before, limit: EXPORTED_AT_ONCE })
+    yield mails
+    if (next === undefined) return
+    before = next
+  }
+}
+
+const EXPORTED_AT_ONCE = 100
 
 interface Outbox {
   rows: readonly MailRow[]

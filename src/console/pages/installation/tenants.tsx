@@ -22,6 +22,7 @@ import {
   type TenantChange,
   type TenantStatus,
 } from '../../../platform/tenants.ts'
+import { ExportMenu, exportOf, rowsAfter } from '../../export.tsx'
 import { centsIn, trimmedText } from '../../form.ts'
 import { good, type OperatorPageContext, page } from '../../page.tsx'
 import { NoMatches, SearchedList, searchIn } from './searched-list.tsx'
@@ -91,6 +92,7 @@ export const tenantList = page({
           title="Tenants"
           state={sentenceOn(counts, MAX_TENANTS_COUNTED)}
           action={all > 0 && action}
+          aside={all > 0 && <ExportMenu />}
         />
         {all === 0 ? (
           <EmptyState
@@ -128,6 +130,28 @@ export const tenantList = page({
         )}
       </>
     )
+  },
+
+  files: {
+    export: exportOf({
+      name: 'tenants',
+      columns: {
+        id: ({ id }) => id,
+        name: ({ name }) => name,
+        plan: ({ plan }) => plan,
+        status: ({ status }) => status,
+        created_at: (tenant) => tenant.created_at,
+      },
+      slices: (context: OperatorPageContext) => {
+        const { tenants, query } = context
+        const { search } = searchIn(context, PATH, cursor)
+        const status = STATUSES.find((one) => one === query.status)
+        return rowsAfter(
+          (after: string | undefined, limit) => tenants.page({ status, search, after, limit }),
+          ({ id }) => id,
+        )
+      },
+    }),
   },
 })
 

@@ -13,9 +13,11 @@ import { Time } from '../../../../views/ui/time.tsx'
 import { numeral } from '../../../../views/ui/words.ts'
 import type { DelayedJob } from '../../../engines/clockwork/model.ts'
 import type { DelayedJobSummary, DelayedPosition } from '../../../engines/clockwork/queries.ts'
+import { isoTime } from '../../../platform/clock.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { DAY_MS, HOUR_MS } from '../../../platform/durations.ts'
 import { bulk, useSelection } from '../../bulk.ts'
+import { ExportMenu, exportOf } from '../../export.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import { DELAYED_WORDS } from './execution.tsx'
 
@@ -100,7 +102,12 @@ export const delayedList = page({
     )
     return (
       <>
-        <PageHead title="Delayed jobs" state={stateOf(list)} action={!isNone && action} />
+        <PageHead
+          title="Delayed jobs"
+          state={stateOf(list)}
+          action={!isNone && action}
+          aside={!isNone && <ExportMenu />}
+        />
         {!isNone && <UpcomingRuns {...list} />}
         {!isNone && <Filters {...list} />}
         <DataTable
@@ -118,7 +125,34 @@ export const delayedList = page({
   },
 
   actions: BULK,
+
+  files: {
+    export: exportOf({
+      name: 'delayed-jobs',
+      columns: {
+        id: ({ id }) => id,
+        name: ({ name }) => name,
+        url: ({ url }) => url,
+        status: ({ status }) => status,
+        run_at: ({ runAt }) => isoTime(runAt),
+      },
+      slices: matching,
+    }),
+  },
 })
+
+/** All jobs that match the filter of the query string, in slices. */
+function* matching({ clockwork: { queries }, tenantId, query }: PageContext) {
+  const { q = '' } = query
+  const status = STATUSES.find((one) => one === query.status)
+  for (let before: DelayedPosition | undefined; ; ) {
+    const rows = queries.delayed(tenantId, { q, status, before, limit: MAX_IN_CHIPS })
+    yield rows
+    const last = rows.length === MAX_IN_CHIPS ? rows.at(-1) : queries.lastSearched(tenantId, before)
+    if (!last) return
+    before = { runAt: last.runAt, seq: last.seq }
+  }
+}
 
 /** One page of matching jobs, and the next cursor. A small result also provides the counts of the filters. */
 function pageOf(

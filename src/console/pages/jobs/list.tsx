@@ -16,9 +16,11 @@ import type {
   HourOutcomes,
 } from '../../../engines/clockwork/queries.ts'
 import { describeSchedule } from '../../../engines/clockwork/schedule/index.ts'
+import { isoOrNull, isoTime } from '../../../platform/clock.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { bulk, useSelection } from '../../bulk.ts'
-import { page, usePage } from '../../page.tsx'
+import { ExportMenu, exportOf } from '../../export.tsx'
+import { type PageContext, page, usePage } from '../../page.tsx'
 import { Outcomes, Recent } from './charts.tsx'
 import { OUTCOMES } from './execution.tsx'
 import { setActive } from './job.tsx'
@@ -130,7 +132,12 @@ export const jobList = page({
     )
     return (
       <>
-        <PageHead title="Jobs" state={stateOf(list)} action={!isNone && action} />
+        <PageHead
+          title="Jobs"
+          state={stateOf(list)}
+          action={!isNone && action}
+          aside={!isNone && <ExportMenu />}
+        />
         {!isNone && <Outcomes hours={list.hours} />}
         {!isNone && <Filters {...list} />}
         <DataTable
@@ -148,7 +155,35 @@ export const jobList = page({
   },
 
   actions: BULK,
+
+  files: {
+    export: exportOf({
+      name: 'jobs',
+      columns: {
+        id: ({ id }) => id,
+        name: ({ name }) => name,
+        schedule: ({ schedule }) => schedule,
+        url: ({ url }) => url,
+        is_active: ({ isActive }) => isActive,
+        last_status: ({ lastStatus }) => lastStatus,
+        last_run_at: ({ lastRunAt }) => isoOrNull(lastRunAt),
+        next_run_at: ({ isActive, nextRunAt }) => (isActive ? isoTime(nextRunAt) : null),
+      },
+      slices: matching,
+    }),
+  },
 })
+
+/** All jobs that match the filter of the query string, in slices of those that a page scans. */
+function* matching({ clockwork: { queries }, tenantId, query }: PageContext) {
+  const state = STATES.find((one) => one === query.state)
+  for (let before: number | undefined; ; ) {
+    const jobs = queries.jobs(tenantId, { before, limit: MAX_SCANNED })
+    yield jobs.filter((job) => isAbout(job, query.q ?? '') && isIn(job, state))
+    if (jobs.length < MAX_SCANNED) return
+    before = jobs.at(-1)?.seq
+  }
+}
 
 const isFailing = ({ lastStatus }: CronJobSummary): boolean => lastStatus === 'failed'
 const isPaused = ({ isActive }: CronJobSummary): boolean => !isActive

@@ -17,7 +17,8 @@ import {
   type LoginState,
   type PersonRecord,
 } from '../../../engines/passepartout/index.ts'
-import { page, usePage } from '../../page.tsx'
+import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
+import { type PageContext, page, usePage } from '../../page.tsx'
 
 const ON_A_PAGE = 50
 
@@ -37,13 +38,13 @@ export const loginList = page({
   right: 'read',
   title: 'Logins',
 
-  load({ passepartout: { queries }, tenantId, environment, query, position, href }): LoginList {
-    const owner = { tenantId, environment }
+  load(context): LoginList {
+    const { passepartout, tenantId, environment, query, position, href } = context
     const state = LOGIN_STATES.find((one) => one === query.state)
-    const found = queries.list(owner, { state, cursor: query.cursor, limit: ON_A_PAGE })
+    const found = matching(context, { cursor: query.cursor, limit: ON_A_PAGE })
     return {
       logins: found.data,
-      hours: queries.lastDay(owner),
+      hours: passepartout.queries.lastDay({ tenantId, environment }),
       state,
       pages: pagerLinks(position, found.next_cursor, (to) => href('/logins', { state, ...to })),
     }
@@ -56,7 +57,11 @@ export const loginList = page({
     const hrefOf = (of?: string) => href('/logins', { state: of })
     return (
       <>
-        <PageHead title="Logins" state={{ sentence: sentenceOnAll(list, relative) }} />
+        <PageHead
+          title="Logins"
+          state={{ sentence: sentenceOnAll(list, relative) }}
+          aside={logins.length > 0 && <ExportMenu />}
+        />
         <LoginTabs current="attempts" />
         {logins.length > 0 && <LastDay hours={hours} />}
         <FilterChips
@@ -97,7 +102,34 @@ export const loginList = page({
       </>
     )
   },
+
+  files: {
+    export: exportOf({
+      name: 'logins',
+      columns: {
+        id: ({ id }) => id,
+        state: ({ state }) => state,
+        is_expired: (row) => row.is_expired,
+        user_id: (row) => row.user_id,
+        client_ip: (row) => row.client_ip,
+        client_label: (row) => row.client_label,
+        created_at: (row) => row.created_at,
+        opened_at: (row) => row.opened_at,
+        ended_at: (row) => row.ended_at,
+      },
+      slices: (context: PageContext) => pagesOf((of) => matching(context, of)),
+    }),
+  },
 })
+
+/** Sign-ins that match the filter of the query string. */
+function matching(
+  { passepartout: { queries }, tenantId, environment, query }: PageContext,
+  of: { cursor: string | undefined; limit: number },
+) {
+  const state = LOGIN_STATES.find((one) => one === query.state)
+  return queries.list({ tenantId, environment }, { ...of, state })
+}
 
 function sentenceOnAll({ logins, hours }: LoginList, relative: (at: number) => string): string {
   const [latest] = logins

@@ -9,7 +9,8 @@ import { Text } from '../../../../views/ui/text.tsx'
 import { Time, useTimes } from '../../../../views/ui/time.tsx'
 import { counted } from '../../../../views/ui/words.ts'
 import type { PersonRecord } from '../../../engines/passepartout/index.ts'
-import { good, page, usePage } from '../../page.tsx'
+import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
+import { good, type PageContext, page, usePage } from '../../page.tsx'
 import { LOGIN_COLUMNS, LoginTabs, nameOf } from './logins.tsx'
 
 const ON_A_PAGE = 50
@@ -22,12 +23,10 @@ export const messengerUsers = page({
   right: 'read',
   title: 'Users',
 
-  load({ passepartout: { queries }, tenantId, environment, query, position, href }) {
+  load(context) {
+    const { query, position, href } = context
     const { q: search = '', cursor } = query
-    const found = queries.people(
-      { tenantId, environment },
-      { ...(search !== '' && { search }), cursor, limit: ON_A_PAGE },
-    )
+    const found = matching(context, { cursor, limit: ON_A_PAGE })
     return {
       users: found.data,
       search,
@@ -55,6 +54,7 @@ export const messengerUsers = page({
                 ? 'No matching users'
                 : 'No users yet',
           }}
+          aside={users.length > 0 && <ExportMenu />}
         />
         <LoginTabs current="users" />
         <FilterBar
@@ -84,7 +84,31 @@ export const messengerUsers = page({
       </>
     )
   },
+
+  files: {
+    export: exportOf({
+      name: 'messenger-users',
+      columns: {
+        id: ({ id }) => id,
+        platform: ({ platform }) => platform,
+        platform_user_id: (user) => user.platform_user_id,
+        username: ({ username }) => username,
+        first_name: (user) => user.first_name,
+        last_name: (user) => user.last_name,
+        language_code: (user) => user.language_code,
+        created_at: (user) => user.created_at,
+        updated_at: (user) => user.updated_at,
+      },
+      slices: (context: PageContext) => pagesOf((of) => matching(context, of)),
+    }),
+  },
 })
+
+/** Users that match the search of the query string. */
+const matching = (
+  { passepartout: { queries }, tenantId, environment, query: { q: search = '' } }: PageContext,
+  of: { cursor: string | undefined; limit: number },
+) => queries.people({ tenantId, environment }, { ...of, ...(search !== '' && { search }) })
 
 const COLUMNS: Column<PersonRecord>[] = [
   { label: 'Name', isWide: true, cell: (user) => <Text text={nameOf(user)} limit={48} /> },

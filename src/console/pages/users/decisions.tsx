@@ -14,8 +14,9 @@ import { Time } from '../../../../views/ui/time.tsx'
 import { capitalized } from '../../../../views/ui/words.ts'
 import type { Decision } from '../../../engines/gate/authorization/model.ts'
 import type { Page } from '../../../platform/cursor.ts'
+import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
 import { submitted } from '../../form.ts'
-import { page, usePage } from '../../page.tsx'
+import { type PageContext, page, usePage } from '../../page.tsx'
 
 const ON_A_PAGE = 50
 const DECISIONS = '/policies/decisions'
@@ -27,15 +28,10 @@ export const decisionList = page({
   right: 'read',
   title: 'Decisions',
 
-  async load({ gate, caller, query }) {
-    const { subject = '' } = query
-    const of = {
-      limit: ON_A_PAGE,
-      cursor: query.cursor || undefined,
-      ...(subject !== '' && { subject }),
-    }
+  async load(context) {
+    const { subject = '', cursor } = context.query
     const { value, errors } = await submitted(async () =>
-      gate.decisions.list(caller('gate', 'live'), of),
+      matching(context, { limit: ON_A_PAGE, cursor: cursor || undefined }),
     )
     const found: Page<Decision> = value ?? { data: [], has_more: false, next_cursor: null }
     return { found, subject, errors }
@@ -48,7 +44,11 @@ export const decisionList = page({
     const hrefOf = (of: ListPosition) => href(DECISIONS, { subject, ...of })
     return (
       <>
-        <PageHead title="Policies" state={{ sentence: sentenceOn(found.data, subject) }} />
+        <PageHead
+          title="Policies"
+          state={{ sentence: sentenceOn(found.data, subject) }}
+          aside={found.data.length > 0 && <ExportMenu />}
+        />
         <PolicyTabs current="decisions" />
         <ErrorSummary errors={errors ?? []} />
         <FilterBar
@@ -87,7 +87,34 @@ export const decisionList = page({
       </>
     )
   },
+
+  files: {
+    export: exportOf({
+      name: 'decisions',
+      columns: {
+        id: (row) => row.decision_id,
+        at: ({ at }) => at,
+        environment: ({ environment }) => environment,
+        subject: ({ subject }) => subject,
+        action: ({ action }) => action,
+        resource: ({ resource }) => resource,
+        allowed: ({ allowed }) => allowed,
+        reason: ({ reason }) => reason,
+        policies: ({ policies }) => policies.join(' '),
+        policies_version: (row) => row.policies_version,
+      },
+      slices: (context: PageContext) => pagesOf((of) => matching(context, of)),
+    }),
+  },
 })
+
+/** Decisions that match the search of the query string. */
+function matching(
+  { gate, caller, query: { subject = '' } }: PageContext,
+  of: { cursor: string | undefined; limit: number },
+) {
+  return gate.decisions.list(caller('gate', 'live'), { ...of, ...(subject !== '' && { subject }) })
+}
 
 function sentenceOn(decisions: readonly Decision[], subject: string): string {
   if (decisions.length === 0) return subject ? 'No matching decisions' : 'No decisions yet'

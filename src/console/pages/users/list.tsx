@@ -18,9 +18,11 @@ import { capitalized, countedTo, numeral } from '../../../../views/ui/words.ts'
 import type { Frequency } from '../../../engines/gate/identities/history.ts'
 import type { UserSummary } from '../../../engines/gate/identities/summaries.ts'
 import type { Caller } from '../../../platform/caller.ts'
+import { isoOrNull, isoTime } from '../../../platform/clock.ts'
 import { type Page, page as pageOf } from '../../../platform/cursor.ts'
 import { fail, notFound } from '../../../platform/errors.ts'
 import { bulk, useSelection } from '../../bulk.ts'
+import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
 import { submitted } from '../../form.ts'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import { StateBadge, VerifiedBadge } from './badges.tsx'
@@ -96,7 +98,9 @@ export const userList = page({
     const caller = context.caller('gate', 'live')
     const state = STATES.find((one) => one === query.state)
     const sorting = sortingIn(query.sort, SORTS)
-    const { value: found, errors } = await submitted(async () => foundBy(context, state, sorting))
+    const { value: found, errors } = await submitted(async () =>
+      foundBy(context, { cursor: query.cursor || undefined, limit: ON_A_PAGE }),
+    )
     return {
       found: found ?? { data: [], has_more: false, next_cursor: null },
       errors,
@@ -133,6 +137,7 @@ export const userList = page({
           title="Users"
           state={{ sentence: sentenceOn(counts) }}
           action={!isEmpty && create}
+          aside={!isEmpty && <ExportMenu />}
         />
         {counts.active + counts.inactive > 0 && <LastDay {...list} />}
         <ErrorSummary errors={errors ?? []} />
@@ -180,6 +185,23 @@ export const userList = page({
   },
 
   actions: BULK,
+
+  files: {
+    export: exportOf({
+      name: 'users',
+      columns: {
+        id: ({ id }) => id,
+        email: ({ email }) => email,
+        name: ({ name }) => name,
+        state: ({ state }) => state,
+        email_verified: ({ isVerified }) => isVerified,
+        sign_in_methods: ({ credentials }) => credentials.join(' '),
+        last_sign_in_at: ({ lastSignInAt }) => isoOrNull(lastSignInAt),
+        created_at: ({ createdAt }) => isoTime(createdAt),
+      },
+      slices: (context: PageContext) => pagesOf((of) => foundBy(context, of)),
+    }),
+  },
 })
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
@@ -187,20 +209,19 @@ const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 /** Searches by full ID, or by any part of email and name. */
 function foundBy(
   { gate: { users }, caller, query }: PageContext,
-  state: State | undefined,
-  sorting: Sorting<Sort>,
+  of: { cursor: string | undefined; limit: number },
 ) {
   const { q = '' } = query
+  const state = STATES.find((one) => one === query.state)
   const by = caller('gate', 'live')
   if (UUID.test(q)) {
     const found = users.find(by, q.toLowerCase())
     return pageOf(found && (!state || found.state === state) ? [found] : [], 1, () => '')
   }
   return users.list(by, {
-    ...sorting,
-    limit: ON_A_PAGE,
+    ...of,
+    ...sortingIn(query.sort, SORTS),
     state,
-    cursor: query.cursor || undefined,
     search: q === '' ? undefined : q,
   })
 }

@@ -22,8 +22,9 @@ import type { Webhook } from '../../../engines/gate/webhooks/model.ts'
 import type { Fields } from '../../../http/body.ts'
 import type { Delivery } from '../../../http/delivery-log/model.ts'
 import { invalid } from '../../../platform/errors.ts'
+import { ExportMenu, exportOf } from '../../export.tsx'
 import { trimmedText } from '../../form.ts'
-import { page, shown, usePage } from '../../page.tsx'
+import { type PageContext, page, shown, usePage } from '../../page.tsx'
 import { CreatedSecret } from '../webhooks/endpoint-controls.tsx'
 import { DeliveryBadge, Moment } from '../webhooks/state.tsx'
 
@@ -52,12 +53,11 @@ export const webhookList = page({
   right: 'read',
   title: 'User webhooks',
 
-  load({ gate, caller, query, position }): WebhookList {
+  load(context): WebhookList {
+    const { gate, caller, position } = context
     const by = caller('gate', 'live')
     const { webhooks } = gate
-    const all = webhooks.list(by).webhooks.toReversed()
-    const state = FILTERS.find((one) => one === query.state)
-    const found = state ? all.filter(({ active }) => active === (state === 'active')) : all
+    const { all, state, found } = filtered(context)
     const from = found.findIndex(({ id }) => id === position.cursor) + 1
     const shown = found.slice(from, from + ON_A_PAGE)
     return {
@@ -89,6 +89,7 @@ export const webhookList = page({
             sentence: sentenceOn(all, failing),
           }}
           action={all.length > 0 && create}
+          aside={all.length > 0 && <ExportMenu />}
         />
         {all.length > 0 && (
           <FilterChips
@@ -136,7 +137,28 @@ export const webhookList = page({
       </>
     )
   },
+
+  files: {
+    export: exportOf({
+      name: 'user-webhooks',
+      columns: {
+        id: ({ id }) => id,
+        url: ({ url }) => url,
+        events: ({ events }) => events.join(' '),
+        is_active: ({ active }) => active,
+      },
+      slices: (context: PageContext) => [filtered(context).found],
+    }),
+  },
 })
+
+/** All webhooks, and those that match the filter of the query string. */
+function filtered({ gate, caller, query }: PageContext) {
+  const all = gate.webhooks.list(caller('gate', 'live')).webhooks.toReversed()
+  const state = FILTERS.find((one) => one === query.state)
+  const found = state ? all.filter(({ active }) => active === (state === 'active')) : all
+  return { all, state, found }
+}
 
 const hasIssue = (delivery: Delivery | undefined): boolean =>
   delivery?.status === 'failed' || delivery?.status === 'retrying'

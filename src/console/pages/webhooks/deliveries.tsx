@@ -10,7 +10,8 @@ import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
 import { type Delivery, STATUSES, type Status } from '../../../http/delivery-log/model.ts'
 import type { Page } from '../../../platform/cursor.ts'
 import { bulk, useSelection } from '../../bulk.ts'
-import { page, usePage } from '../../page.tsx'
+import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
+import { type PageContext, page, usePage } from '../../page.tsx'
 import { DeliveryBadge, Moment, WORDS } from './state.tsx'
 
 /** Most characters in an option. */
@@ -60,14 +61,14 @@ export const deliveryList = page({
   right: 'read',
   title: 'Deliveries',
 
-  load({ relay, delivery, tenantId, environment, caller, query, position, href }): DeliveryList {
+  load(context): DeliveryList {
+    const { delivery, tenantId, environment, query, position, href } = context
     const status = STATUSES.find((one) => one === query.status)
     const endpointId = query.endpoint || undefined
-    const of = { status, endpoint_id: endpointId, cursor: position.cursor }
-    const found = relay.deliveries.list(caller('relay', environment), { limit: ON_A_PAGE, ...of })
+    const listed = found(context, { cursor: position.cursor, limit: ON_A_PAGE })
     return {
-      found,
-      pages: pagerLinks(position, found.next_cursor, (to) =>
+      found: listed,
+      pages: pagerLinks(position, listed.next_cursor, (to) =>
         href('/deliveries', { status, endpoint: endpointId, ...to }),
       ),
       isFirst: position.cursor === undefined,
@@ -127,10 +128,42 @@ export const deliveryList = page({
   },
 
   actions: BULK,
+
+  files: {
+    export: exportOf({
+      name: 'deliveries',
+      columns: {
+        id: ({ id }) => id,
+        message_id: (row) => row.message_id,
+        event_type: (row) => row.event_type,
+        endpoint_id: (row) => row.endpoint_id,
+        status: ({ status }) => status,
+        attempts: ({ attempts }) => attempts,
+        next_attempt_at: (row) => row.next_attempt_at,
+        created_at: (row) => row.created_at,
+        ended_at: (row) => row.ended_at,
+      },
+      slices: (context: PageContext) => pagesOf((of) => found(context, of)),
+    }),
+  },
 })
 
+/** Deliveries that match the filter of the query string. */
+function found(
+  { relay, caller, environment, query }: PageContext,
+  of: { cursor: string | undefined; limit: number },
+) {
+  const status = STATUSES.find((one) => one === query.status)
+  const filter = { status, endpoint_id: query.endpoint || undefined }
+  return relay.deliveries.list(caller('relay', environment), { ...of, ...filter })
+}
+
 const Head = (list: DeliveryList) => (
-  <PageHead title="Deliveries" state={{ sentence: sentenceOn(list) }} />
+  <PageHead
+    title="Deliveries"
+    state={{ sentence: sentenceOn(list) }}
+    aside={list.found.data.length > 0 && <ExportMenu />}
+  />
 )
 
 const isFilteredIn = ({ status, endpointId }: DeliveryList): boolean =>

@@ -21,6 +21,7 @@ import {
   type Waiting,
 } from '../../../engines/relay/queries.ts'
 import { bulk, useSelection } from '../../bulk.ts'
+import { ExportMenu, exportOf } from '../../export.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import { DayAttempts, p95Of } from './day-attempts.tsx'
 import { WaitingWords } from './endpoint-controls.tsx'
@@ -99,22 +100,11 @@ export const endpointList = page({
   right: 'read',
   title: 'Endpoints',
 
-  load({ relay, caller, environment, query, position }): EndpointList {
+  load(context): EndpointList {
+    const { relay, caller, environment, position } = context
     const { queries, eventTypes } = relay
     const by = caller('relay', environment)
-    const all = queries.all(by)
-    const state = ENDPOINT_STATES.find((one) => one === query.state)
-    const filters = {
-      search: query.q ?? '',
-      type: query.type || undefined,
-      channel: query.channel || undefined,
-    }
-    const meant = all.filter(
-      (endpoint) => hears(endpoint, filters) && matches(endpoint, filters.search),
-    )
-    const found = state
-      ? meant.filter((endpoint) => stateOf(endpoint) === state)
-      : issuesFirst(meant)
+    const { all, state, filters, meant, found } = filtered(context)
     const from = found.findIndex(({ id }) => id === position.cursor) + 1
     const rows = found.slice(from, from + ON_A_PAGE)
     return {
@@ -150,6 +140,7 @@ export const endpointList = page({
           title="Endpoints"
           state={{ tone: toneOf(all), sentence: sentenceOn(all) }}
           action={all.length > 0 && newEndpoint}
+          aside={all.length > 0 && <ExportMenu />}
         />
         {all.length > 0 && (
           <>
@@ -191,7 +182,42 @@ export const endpointList = page({
   },
 
   actions: BULK,
+
+  files: {
+    export: exportOf({
+      name: 'endpoints',
+      columns: {
+        id: ({ id }) => id,
+        url: ({ url }) => url,
+        description: ({ description }) => description,
+        event_types: (row) => row.event_types?.join(' ') ?? null,
+        channels: ({ channels }) => channels.join(' '),
+        state: stateOf,
+        failing_since: ({ health }) => health.failing_since,
+      },
+      slices: (context: PageContext) => {
+        const { found } = filtered(context)
+        return [found]
+      },
+    }),
+  },
 })
+
+/** All endpoints of the environment, and those that match the filters of the query string. */
+function filtered({ relay: { queries }, caller, environment, query }: PageContext) {
+  const all = queries.all(caller('relay', environment))
+  const state = ENDPOINT_STATES.find((one) => one === query.state)
+  const filters = {
+    search: query.q ?? '',
+    type: query.type || undefined,
+    channel: query.channel || undefined,
+  }
+  const meant = all.filter(
+    (endpoint) => hears(endpoint, filters) && matches(endpoint, filters.search),
+  )
+  const found = state ? meant.filter((endpoint) => stateOf(endpoint) === state) : issuesFirst(meant)
+  return { all, state, filters, meant, found }
+}
 
 function toneOf(all: readonly EndpointStats[]) {
   if (all.length === 0) return undefined

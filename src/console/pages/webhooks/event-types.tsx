@@ -10,7 +10,8 @@ import { shorten, Text } from '../../../../views/ui/text.tsx'
 import { counted, numeral } from '../../../../views/ui/words.ts'
 import type { EventTypeSeen } from '../../../engines/relay/model/event-types.ts'
 import type { Page } from '../../../platform/cursor.ts'
-import { page, usePage } from '../../page.tsx'
+import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
+import { type PageContext, page, usePage } from '../../page.tsx'
 import { firstMessage } from './messages.tsx'
 import { Moment } from './state.tsx'
 
@@ -24,19 +25,21 @@ export const eventTypeList = page({
   right: 'read',
   title: 'Event types',
 
-  load({ relay, caller, environment, query, position }) {
-    const prefix = query.q ?? ''
-    const by = caller('relay', environment)
-    const found = relay.eventTypes.list(by, { limit: ON_A_PAGE, cursor: position.cursor, prefix })
-    return { found, prefix }
-  },
+  load: (context) => ({
+    found: found(context, { limit: ON_A_PAGE, cursor: context.position.cursor }),
+    prefix: context.query.q ?? '',
+  }),
 
   view({ found, prefix }) {
     const { href, position, baseUrl } = usePage()
     const { data, next_cursor: cursor } = found
     return (
       <>
-        <PageHead title="Event types" state={{ sentence: sentenceOn(found, prefix) }} />
+        <PageHead
+          title="Event types"
+          state={{ sentence: sentenceOn(found, prefix) }}
+          aside={data.length > 0 && <ExportMenu />}
+        />
         {(data.length > 0 || prefix !== '') && (
           <FilterBar
             action={href('/event-types')}
@@ -111,7 +114,27 @@ export const eventTypeList = page({
       </>
     )
   },
+
+  files: {
+    export: exportOf({
+      name: 'event-types',
+      columns: {
+        name: ({ name }) => name,
+        messages: ({ count }) => count,
+        breaking_changes: (type) => type.breaking_changes,
+        first_seen_at: (type) => type.first_seen_at,
+        last_seen_at: (type) => type.last_seen_at,
+      },
+      slices: (context: PageContext) => pagesOf((of) => found(context, of)),
+    }),
+  },
 })
+
+/** Event types that match the search of the query string. */
+const found = (
+  { relay, caller, environment, query }: PageContext,
+  of: { cursor: string | undefined; limit: number },
+) => relay.eventTypes.list(caller('relay', environment), { ...of, prefix: query.q ?? '' })
 
 function sentenceOn({ data, has_more: hasMore }: Page<EventTypeSeen>, prefix: string): string {
   const like = prefix === '' ? '' : ` starting with ${shorten(prefix, 40)}`

@@ -15,10 +15,12 @@ import { Time } from '../../../../views/ui/time.tsx'
 import type { MessageSummary } from '../../../engines/relay/messages.ts'
 import type { NewMessage } from '../../../engines/relay/model/messages.ts'
 import { type Fields, parseJson } from '../../../http/body.ts'
+import { isoTime } from '../../../platform/clock.ts'
 import type { Page } from '../../../platform/cursor.ts'
 import { invalid } from '../../../platform/errors.ts'
+import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
 import { trimmedText } from '../../form.ts'
-import { good, page, usePage } from '../../page.tsx'
+import { good, type PageContext, page, usePage } from '../../page.tsx'
 import { type TimeFilter, timeFilterIn } from '../../time-filter.ts'
 import { channelsIn } from './fields.ts'
 import { OutcomeMarks } from './outcome-marks.tsx'
@@ -44,20 +46,15 @@ export const messageList = page({
   title: 'Messages',
 
   load(context): MessageList {
-    const { relay, delivery, caller, environment, tenantId, query, position } = context
-    const by = caller('relay', environment)
-    const eventType = query.event_type || undefined
+    const { delivery, environment, tenantId, query, position } = context
     const time = timeFilterIn(context)
-    const sorting = sortingIn(query.sort, SORTS)
     const addresses = delivery.queries.addresses({ tenantId, name: `relay.${environment}` })
-    const { since, until } = time
     return {
-      found: relay.messages.summaries(by, {
-        ...{ limit: ON_A_PAGE, cursor: position.cursor, eventType, since, until },
-        isAscending: !sorting.isDescending,
-      }),
+      found: found(context, { cursor: position.cursor, limit: ON_A_PAGE }),
       endpoints: new Map(addresses.map(({ id, url }) => [id, url])),
-      ...{ eventType, time, sorting },
+      eventType: query.event_type || undefined,
+      time,
+      sorting: sortingIn(query.sort, SORTS),
     }
   },
 
@@ -83,6 +80,7 @@ export const messageList = page({
           title="Messages"
           state={{ sentence: sentenceOn(list, position) }}
           action={hasAny && send}
+          aside={hasAny && <ExportMenu />}
         />
         {hasAny && (
           <FilterBar
@@ -128,7 +126,33 @@ export const messageList = page({
       </>
     )
   },
+
+  files: {
+    export: exportOf({
+      name: 'messages',
+      columns: {
+        id: ({ id }) => id,
+        event_type: ({ type }) => type,
+        received_at: ({ acceptedAt }) => isoTime(acceptedAt),
+        payload_start: ({ preview }) => preview,
+        deliveries: ({ outcomes }) => outcomes.length,
+        failed: ({ outcomes }) => outcomes.filter(({ status }) => status === 'failed').length,
+      },
+      slices: (context: PageContext) => pagesOf((of) => found(context, of)),
+    }),
+  },
 })
+
+/** Messages that match the filter of the query string, in its order. */
+function found(context: PageContext, of: { cursor: string | undefined; limit: number }) {
+  const { relay, caller, environment, query } = context
+  const { since, until } = timeFilterIn(context)
+  return relay.messages.summaries(caller('relay', environment), {
+    ...{ ...of, since, until },
+    eventType: query.event_type || undefined,
+    isAscending: !sortingIn(query.sort, SORTS).isDescending,
+  })
+}
 
 const columnsOf = ({ endpoints }: MessageList): Column<MessageSummary>[] => [
   {

@@ -10,12 +10,12 @@ import { FilterChips } from '../../../../views/ui/tabs.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
 import type { Query } from '../../../../views/ui/url.ts'
-import { FORMATS, type Format, headOf, linesOf } from '../../../platform/audit/formats.ts'
+import { type Format, headOf, linesOf } from '../../../platform/audit/formats.ts'
 import type { AuditFilter, LoggedEntry } from '../../../platform/audit/index.ts'
-import { stampOf } from '../../../platform/clock.ts'
 import { invalid } from '../../../platform/errors.ts'
 import { momentIn } from '../../../platform/time-zone.ts'
 import { parseTimestamp } from '../../../platform/timestamp.ts'
+import { download, ExportMenu, formatIn } from '../../export.tsx'
 import { submitted } from '../../form.ts'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import { columns, type EntryContext, nameOf } from './audit-entry.tsx'
@@ -80,24 +80,12 @@ export const auditLog = page({
     const { action, actor, object, since, until } = filter
     const isFiltered = Object.values(filter).some((value) => value !== undefined)
     const at = (more: Query) => href('/audit', { ...filter, ...more })
-    const file = (format: Format) => href('/audit/export', { ...filter, format })
     return (
       <>
         <PageHead
           title="Audit log"
           state={{ sentence: <Summary {...log} isFiltered={isFiltered} /> }}
-          aside={
-            !errors && (
-              <>
-                <LinkButton href={file('csv')} isDownload>
-                  Export CSV
-                </LinkButton>
-                <LinkButton href={file('ndjson')} isDownload>
-                  Export NDJSON
-                </LinkButton>
-              </>
-            )
-          }
+          aside={!errors && <ExportMenu />}
         />
         <FilterChips
           label="Kind of event"
@@ -143,20 +131,11 @@ export const auditLog = page({
   },
 
   files: {
-    /** Streams all matching entries, oldest first, as fast as the client reads. */
+    /** Oldest first, as on the command line. */
     export(context) {
-      const { audit, query, now } = context
-      const format = FORMATS.find((one) => one === query.format)
-      if (!format)
-        throw invalid(`must be ${FORMATS.join(' or ')}`, { field: 'format', rule: 'choice' })
-      const slices = audit.oldestFirst(filterIn(context))
-      const name = `gatehouse-audit-${stampOf(now)}.${format}`
-      return new Response(streamOf(textOf(slices, format)), {
-        headers: {
-          'content-type': TYPES[format],
-          'content-disposition': `attachment; filename="${name}"`,
-        },
-      })
+      const format = formatIn(context)
+      const slices = context.audit.oldestFirst(filterIn(context))
+      return download('audit', format, context.now, textOf(slices, format))
     },
   },
 })
@@ -229,11 +208,6 @@ const NoEvents = (page: Found & { at: (more: Query) => string; isFiltered: boole
   />
 )
 
-const TYPES: Record<Format, string> = {
-  csv: 'text/csv; charset=utf-8',
-  ndjson: 'application/x-ndjson; charset=utf-8',
-}
-
 /** Filters in a query string; empty ones are undefined. */
 const filtersIn = ({ action, actor, object, since, until }: PageContext['query']) => ({
   action: action || undefined,
@@ -275,19 +249,4 @@ function positionIn(name: string, text: string | undefined): number | undefined 
 function* textOf(slices: Iterable<Parameters<typeof linesOf>[0]>, format: Format) {
   yield headOf(format)
   for (const entries of slices) yield linesOf(entries, format)
-}
-
-/** Yields to the event loop between slices, because many of them may have no match. */
-function streamOf(texts: Generator<string>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
-  return new ReadableStream({
-    async pull(controller) {
-      for (let next = texts.next(); ; next = texts.next()) {
-        if (next.done) return controller.close()
-        if (next.value !== '') return controller.enqueue(encoder.encode(next.value))
-        await new Promise((resolve) => setImmediate(resolve))
-      }
-    },
-    cancel: () => void texts.return(undefined),
-  })
 }

@@ -12,6 +12,7 @@ import { ENGINE_SCOPES, ENGINES, type Engine } from '../../../platform/engines.t
 import { type ApiKey, type KeyState, stateOf } from '../../../platform/keys/index.ts'
 import { bulk, useSelection } from '../../bulk.ts'
 import { ENGINE_WORDS } from '../../engine-words.ts'
+import { ExportMenu, exportOf } from '../../export.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
 
 export const STATE_BADGES: Record<KeyState, { tone: Tone; word: string }> = {
@@ -133,6 +134,7 @@ export const keyList = page({
           title="API keys"
           state={{ sentence: sentenceOn(list, now) }}
           action={!isNone && <NewKeyButton {...list} />}
+          aside={!isNone && <ExportMenu />}
         />
         {!isNone && <Filters {...list} />}
         <DataTable
@@ -151,7 +153,38 @@ export const keyList = page({
   },
 
   actions: BULK,
+
+  files: {
+    export: exportOf({
+      name: 'api-keys',
+      columns: {
+        id: ({ id }) => id,
+        name: ({ name }) => name,
+        hint: ({ hint }) => hint,
+        engines: ({ engines }) => engines.join(' '),
+        scopes: ({ scopes }) => scopes.join(' '),
+        environment: ({ environment }) => environment,
+        created_at: (key) => key.created_at,
+        last_used_at: (key) => key.last_used_at,
+        expires_at: (key) => key.expires_at,
+        revoked_at: (key) => key.revoked_at,
+      },
+      slices: matching,
+    }),
+  },
 })
+
+/** All keys of the selected engine, in slices. */
+function* matching({ keys, tenantId, query }: PageContext) {
+  const engine = engineIn(query.engine)
+  for (let before: { createdAt: number; id: string } | undefined; ; ) {
+    const rows = keys.newest(tenantId, MAX_SCANNED, before)
+    yield engine ? rows.filter((key) => key.engines.includes(engine)) : rows
+    const last = rows.length === MAX_SCANNED ? rows.at(-1) : undefined
+    if (!last) return
+    before = { createdAt: Date.parse(last.created_at), id: last.id }
+  }
+}
 
 function Filters({ newest, hasMore, engine }: KeyList) {
   const { href } = usePage()

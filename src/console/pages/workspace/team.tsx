@@ -10,11 +10,12 @@ import { Time } from '../../../../views/ui/time.tsx'
 import { counted } from '../../../../views/ui/words.ts'
 import type { Fields } from '../../../http/body.ts'
 import { fail, invalid } from '../../../platform/errors.ts'
+import { ExportMenu, exportOf } from '../../export.tsx'
 import { trimmedText } from '../../form.ts'
 import type { Invitation } from '../../operators/invitations.ts'
 import type { MemberRow } from '../../operators/memberships.ts'
 import { ROLES, type Role } from '../../operators/rights.ts'
-import { good, page, usePage } from '../../page.tsx'
+import { good, type PageContext, page, usePage } from '../../page.tsx'
 
 /** Label and permissions of each role. */
 export const ROLE_WORDS: Record<Role, { label: string; plural: string; text: string }> = {
@@ -98,6 +99,7 @@ export const teamPage = page({
               </LinkButton>
             )
           }
+          aside={<ExportMenu />}
         />
         <Section id="members" title="Members" note={ruleFor(isLastOwner, may('team'))}>
           {members.length > 1 && (
@@ -167,6 +169,17 @@ export const teamPage = page({
         )}
       </>
     )
+  },
+
+  files: {
+    export: exportOf({
+      name: 'team',
+      columns: { id: ({ id }) => id, email: ({ email }) => email, role: ({ role }) => role },
+      slices: ({ operators, tenantId, query }: PageContext) => {
+        const members = operators.memberships.list(tenantId)
+        return [members.filter(({ role }) => role === (query.role ?? role))]
+      },
+    }),
   },
 
   actions: {
