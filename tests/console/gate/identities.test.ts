@@ -130,6 +130,43 @@ test('A user is deactivated with all sessions, activated, and deleted by owners'
   expect(owner.audited('identity.deleted')).toEqual([object])
 })
 
+test('Email and custom data change by the rules of the API, and a new address is unverified', async () => {
+  const { member, as, id: tenantId, gate, ada, path, stored, object } = await withAda()
+  await gate.post('/v1/gate/identities', { schema_id: 'user', traits: { email: 'bo@example.com' } })
+  const save = (email: string, custom_data = '', seen = ada.updated_at) =>
+    member.send(`${path}/profile`, { email, custom_data, seen })
+  const { email } = (await stored()).traits
+  for (const [address, data, field] of [
+    ['no address', '', 'email'],
+    ['bo@example.com', '', 'email'],
+    [email, '[]', 'custom_data'],
+    [email, '{"a": ', 'custom_data'],
+    [email, '{"__proto__": 1}', 'custom_data'],
+  ] as const) {
+    const { status, wrong } = await save(address, data)
+    expect([address, data, status, wrong]).toEqual([address, data, 422, [field]])
+  }
+  ;(await save(email, '', 'earlier')).says('Has changed since')
+  app.clock.jump(1000)
+  const moved = await member.follow(await save('ADA@Example.org', '{"name": "Ada Berg"}'))
+  moved.says('The new email address is not verified yet.')
+  const { traits, verifiable_addresses: addresses, updated_at } = await stored()
+  expect(traits).toEqual({
+    email: 'ada@example.org',
+    custom_data: { name: 'Ada Berg' },
+    tenant_id: tenantId,
+  })
+  expect(addresses).toMatchObject([{ value: 'ada@example.org', verified: false }])
+  app.clock.jump(1000)
+  const cleared = await member.follow(await save('ada@example.org', '', updated_at))
+  cleared.says('Profile saved.').omits('not verified yet')
+  expect((await stored()).traits.custom_data).toBeUndefined()
+  expect(member.audited('identity.updated')).toEqual([object, object])
+  const viewer = await as('viewer')
+  ;(await viewer.open(path)).omits('Save profile')
+  expect((await viewer.send(`${path}/profile`, { email })).status).toBe(403)
+})
+
 test('Metadata is saved unless it is wrong or has changed since the page was opened', async () => {
   const { member, gate, ada, path, stored, object } = await withAda()
   const save = (metadata: string, seen = ada.updated_at) =>

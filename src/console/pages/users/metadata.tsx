@@ -4,7 +4,7 @@ import { PageForm } from '../../../../views/ui/form/form.tsx'
 import { Textarea } from '../../../../views/ui/form/textarea.tsx'
 import { JsonView } from '../../../../views/ui/json.tsx'
 import { Section } from '../../../../views/ui/section.tsx'
-import type { JsonObject } from '../../../engines/gate/identities/documents/json.ts'
+import type { Json, JsonObject } from '../../../engines/gate/identities/documents/json.ts'
 import type { IdentityDetail } from '../../../engines/gate/identities/model.ts'
 import { checkMetadata } from '../../../engines/gate/identities/traits.ts'
 import { type Fields, parseJson } from '../../../http/body.ts'
@@ -47,26 +47,42 @@ export async function saveMetadata(
 ): Promise<void> {
   const path = '/metadata_public'
   const value = metadataIn(fields)
-  if (trimmedText(fields, 'seen') !== before.updated_at)
-    throw conflict('has changed since you opened this form. Save again to replace it', {
-      field: 'metadata',
-      rule: 'changed',
-    })
+  refuseChanged(fields, before, 'metadata')
   const unchanged = { op: 'test', path, value: before.metadata_public }
   const replaced = { op: 'replace', path, value }
   await gate.editing.patch(caller('gate', 'live'), before.id, [unchanged, replaced])
 }
 
+/** Throws `conflict` if the user was changed after the form was opened. */
+export function refuseChanged(fields: Fields, before: IdentityDetail, field: string) {
+  if (trimmedText(fields, 'seen') !== before.updated_at)
+    throw conflict('has changed since you opened this form. Save again to replace it', {
+      field,
+      rule: 'changed',
+    })
+}
+
 /** The object in a form's field, `{}` for an empty one. */
 export function metadataIn(fields: Fields): JsonObject {
+  const metadata = documentIn(fields, 'metadata') ?? {}
   try {
-    const metadata = parseJson((rawText(fields, 'metadata') ?? '').trim()) ?? {}
     checkMetadata(metadata)
-    return metadata
+    return metadata as JsonObject
   } catch (error) {
-    throw error instanceof AppError ? renamed(error, asInForm) : error
+    throw error instanceof AppError
+      ? renamed(error, (field = '') => field.replace(/^metadata_public/, 'metadata'))
+      : error
   }
 }
 
-/** The text as a whole is the body to its parser. */
-const asInForm = (field = 'body'): string => field.replace(/^(body|metadata_public)/, 'metadata')
+/** JSON in a form's field; null for an empty one. */
+export function documentIn(fields: Fields, name: string): Json | null {
+  try {
+    return parseJson((rawText(fields, name) ?? '').trim()) as Json | null
+  } catch (error) {
+    // The text as a whole is the body to its parser.
+    throw error instanceof AppError
+      ? renamed(error, (field = 'body') => field.replace(/^body/, name))
+      : error
+  }
+}

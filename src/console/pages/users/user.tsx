@@ -21,6 +21,7 @@ import {
 } from './badges.tsx'
 import { Credentials, Sessions } from './credentials.tsx'
 import { Metadata, saveMetadata } from './metadata.tsx'
+import { Profile, saveProfile } from './profile.tsx'
 
 const MAILED = {
   sent: good('Email sent.'),
@@ -71,6 +72,7 @@ export const userPage = page({
         <Credentials {...user} />
         <Sessions sessions={sessions} />
         <Activity {...user} auditHref={audit} />
+        <Profile identity={identity} />
         <Metadata identity={identity} />
         <Section id="raw" title="API object">
           <JsonView title="Identity" value={identity} />
@@ -81,6 +83,20 @@ export const userPage = page({
   },
 
   actions: {
+    profile: {
+      right: 'change',
+      form: {
+        'traits.email': 'email',
+        'traits.custom_data': 'custom_data',
+        custom_data: 'custom_data',
+        email: 'email',
+      },
+      flash: {
+        saved: good('Profile saved.'),
+        moved: good('Profile saved. The new email address is not verified yet.'),
+      },
+      run: (context) => saveProfile(context, existing(context)),
+    },
     metadata: {
       right: 'change',
       form: { metadata: 'metadata' },
@@ -196,7 +212,7 @@ function sentenceOn({ state }: IdentityDetail, sessions: readonly UserSession[])
 
 function About({ identity }: Pick<UserView, 'identity'>) {
   const { may, actionHref } = usePage()
-  const { traits, verifiable_addresses: addresses, state } = identity
+  const { verifiable_addresses: addresses, state } = identity
   const isUnverified = state === 'active' && addresses.some(({ verified }) => !verified)
   return (
     <Section
@@ -213,9 +229,6 @@ function About({ identity }: Pick<UserView, 'identity'>) {
       }
     >
       <Facts facts={factsOf(identity)} />
-      {traits.custom_data && (
-        <JsonView title="Profile (user-editable)" value={traits.custom_data} />
-      )}
     </Section>
   )
 }
