@@ -3,9 +3,10 @@ import type { Fields } from '../../../src/http/body.ts'
 import { CodeBlock } from '../code.tsx'
 import { type FormError, useHere } from '../here.tsx'
 import { StatusShape } from '../status.tsx'
+import { LinkButton } from './button.tsx'
 import { FormContext, idOf } from './field.tsx'
 
-/** A form: errors, fields, then buttons. */
+/** A form: errors, fields, then buttons. `cancel` is the page that its last button leads back to. */
 export const Form = (form: {
   action: string
   method?: 'get' | 'post'
@@ -15,6 +16,7 @@ export const Form = (form: {
   /** Has file inputs. */
   isUpload?: boolean
   buttons: ComponentChildren
+  cancel?: string
   children: ComponentChildren
 }) => (
   <form
@@ -30,7 +32,14 @@ export const Form = (form: {
       <input type="hidden" name={name} value={value} />
     ))}
     {form.children}
-    <div class="actions">{form.buttons}</div>
+    <div class="actions">
+      {form.buttons}
+      {form.cancel !== undefined && (
+        <LinkButton weight="bare" href={useHere().href(form.cancel)}>
+          Cancel
+        </LinkButton>
+      )}
+    </div>
   </form>
 )
 
@@ -53,6 +62,7 @@ export function PageForm({
   id?: string
   isUpload?: boolean
   buttons: ComponentChildren
+  cancel?: string
   children: ComponentChildren
 }) {
   const { actionHref, submission } = useHere()

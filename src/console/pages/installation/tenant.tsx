@@ -152,14 +152,8 @@ const RefusedChange = ({ tenant }: { tenant: Tenant }) => (
     />
     <PageForm
       action="change"
-      buttons={
-        <>
-          <Button weight="primary">Save tenant</Button>
-          <LinkButton weight="bare" href={useHere().href(`/tenants/${tenant.id}`)}>
-            Cancel
-          </LinkButton>
-        </>
-      }
+      buttons={<Button weight="primary">Save tenant</Button>}
+      cancel={`/tenants/${tenant.id}`}
     >
       <TenantFields tenant={tenant} />
     </PageForm>

@@ -220,7 +220,11 @@ export const newTenant = page({
         title="New tenant"
         state={{ sentence: 'A tenant has its own API keys, users and data.' }}
       />
-      <PageForm action="" buttons={<Button weight="primary">Create tenant</Button>}>
+      <PageForm
+        action=""
+        buttons={<Button weight="primary">Create tenant</Button>}
+        cancel="/tenants"
+      >
         <Field name="name" label="Name" isFocused help={`At most ${MAX_NAME_LENGTH} characters.`} />
         <Radios
           name="plan"

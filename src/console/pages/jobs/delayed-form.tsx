@@ -1,4 +1,4 @@
-import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
+import { Button } from '../../../../views/ui/form/button.tsx'
 import { Radios } from '../../../../views/ui/form/choices.tsx'
 import { Field } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
@@ -39,7 +39,7 @@ export const newDelayedJob = page({
   load: () => ({}),
 
   view() {
-    const { href, now, zone } = usePage()
+    const { now, zone } = usePage()
     const { minute } = useTimes()
     return (
       <>
@@ -52,14 +52,8 @@ export const newDelayedJob = page({
         <PageForm
           action=""
           initial={{ when: '10m' }}
-          buttons={
-            <>
-              <Button weight="primary">Create delayed job</Button>
-              <LinkButton weight="bare" href={href('/delayed')}>
-                Cancel
-              </LinkButton>
-            </>
-          }
+          buttons={<Button weight="primary">Create delayed job</Button>}
+          cancel="/delayed"
         >
           <Field name="name" label="Name" isRequired />
           <div class="runat">

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
+import { Button } from '../../../../views/ui/form/button.tsx'
 import { Checkbox } from '../../../../views/ui/form/choices.tsx'
 import { Field } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
@@ -8,7 +8,7 @@ import { shorten } from '../../../../views/ui/text.tsx'
 import type { CronJob, CronJobChange, Preview } from '../../../engines/clockwork/model.ts'
 import type { Fields } from '../../../http/body.ts'
 import { trimmedText } from '../../form.ts'
-import { good, type PageContext, page, usePage } from '../../page.tsx'
+import { good, type PageContext, page } from '../../page.tsx'
 import { asUnix, bodyTextIn, headerLines, JOB_FIELDS, RequestFields, requestIn } from './fields.tsx'
 import { MAX_TITLE_LENGTH } from './job.tsx'
 import {
@@ -119,21 +119,14 @@ export const editJob = page({
 const JobForm = (
   form: JobForm & { state: string; cancelTo: string; children?: ComponentChildren },
 ) => {
-  const { href } = usePage()
   return (
     <>
       <PageHead title={form.job ? 'Edit job' : 'New job'} state={{ sentence: form.state }} />
       <PageForm
         action=""
         initial={form.initial}
-        buttons={
-          <>
-            <Button weight="primary">{form.job ? 'Save job' : 'Create job'}</Button>
-            <LinkButton weight="bare" href={href(form.cancelTo)}>
-              Cancel
-            </LinkButton>
-          </>
-        }
+        buttons={<Button weight="primary">{form.job ? 'Save job' : 'Create job'}</Button>}
+        cancel={form.cancelTo}
       >
         <Field name="name" label="Name" isRequired />
         <ScheduleFields preview={form.preview} />

@@ -22,7 +22,11 @@ export const newUser = page({
   view: () => (
     <>
       <PageHead title="New user" state={{ sentence: 'Creates a user without sending an email.' }} />
-      <PageForm action="" buttons={<Button weight="primary">Create user</Button>}>
+      <PageForm
+        action=""
+        buttons={<Button weight="primary">Create user</Button>}
+        cancel="/identities"
+      >
         <Field name="email" label="Email" type="email" isRequired />
         <Checkbox
           name="verified"

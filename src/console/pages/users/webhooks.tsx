@@ -238,7 +238,11 @@ export const newWebhook = page({
         title="New webhook"
         state={{ sentence: 'Each request is signed. The signing secret is shown once.' }}
       />
-      <PageForm action="" buttons={<Button weight="primary">Create webhook</Button>}>
+      <PageForm
+        action=""
+        buttons={<Button weight="primary">Create webhook</Button>}
+        cancel="/webhooks"
+      >
         <WebhookFields events={EVENT_TYPES} />
       </PageForm>
     </>

@@ -1,4 +1,4 @@
-import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
+import { Button } from '../../../../views/ui/form/button.tsx'
 import { Checkbox, Select } from '../../../../views/ui/form/choices.tsx'
 import { Field } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
@@ -8,7 +8,7 @@ import { Text } from '../../../../views/ui/text.tsx'
 import { withoutScheme } from '../../../../views/ui/words.ts'
 import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
 import type { Fields } from '../../../http/body.ts'
-import { good, page, shown, usePage } from '../../page.tsx'
+import { good, page, shown } from '../../page.tsx'
 import { CreatedSecret } from './endpoint-controls.tsx'
 import { changeIn, fieldsOf, newEndpointIn } from './fields.ts'
 
@@ -87,7 +87,6 @@ export const editEndpoint = page({
 })
 
 function EndpointForm({ endpoint, initial }: { endpoint?: Endpoint; initial: Fields }) {
-  const { href } = usePage()
   return (
     <>
       <PageHead
@@ -103,17 +102,8 @@ function EndpointForm({ endpoint, initial }: { endpoint?: Endpoint; initial: Fie
       <PageForm
         action=""
         initial={initial}
-        buttons={
-          <>
-            <Button weight="primary">{endpoint ? 'Save endpoint' : 'Create endpoint'}</Button>
-            <LinkButton
-              weight="bare"
-              href={href(endpoint ? `/endpoints/${endpoint.id}` : '/endpoints')}
-            >
-              Cancel
-            </LinkButton>
-          </>
-        }
+        buttons={<Button weight="primary">{endpoint ? 'Save endpoint' : 'Create endpoint'}</Button>}
+        cancel={endpoint ? `/endpoints/${endpoint.id}` : '/endpoints'}
       >
         <Field name="url" label="URL" isMono placeholder="https://example.com/hook" />
         <Field name="description" label="Description" isRequired={false} />

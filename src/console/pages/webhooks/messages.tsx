@@ -208,7 +208,7 @@ export const newMessage = page({
   load: ({ query }) => ({ eventType: query.event_type }),
 
   view({ eventType }) {
-    const { href, environment } = usePage()
+    const { environment } = usePage()
     return (
       <>
         <PageHead
@@ -225,14 +225,8 @@ export const newMessage = page({
         />
         <PageForm
           action=""
-          buttons={
-            <>
-              <Button weight="primary">Send message</Button>
-              <LinkButton weight="bare" href={href('/messages')}>
-                Cancel
-              </LinkButton>
-            </>
-          }
+          buttons={<Button weight="primary">Send message</Button>}
+          cancel="/messages"
         >
           <Field
             name="event_type"

@@ -48,9 +48,8 @@ export const replayPage = page({
   status: ({ errors }) => (errors ? 422 : 200),
 
   view({ endpoint, count, ...view }) {
-    const { href, submission, actionHref } = usePage()
+    const { submission, actionHref } = usePage()
     const { values, errors } = submission ?? view
-    const own = href(`/endpoints/${endpoint.id}`)
     const of = (name: string) => ({
       name,
       value: rawText(values, name),
@@ -93,14 +92,8 @@ export const replayPage = page({
             action={actionHref('')}
             method="get"
             errors={errors ?? []}
-            buttons={
-              <>
-                <Button weight={count ? 'plain' : 'primary'}>Count messages</Button>
-                <LinkButton weight="bare" href={own}>
-                  Cancel
-                </LinkButton>
-              </>
-            }
+            buttons={<Button weight={count ? 'plain' : 'primary'}>Count messages</Button>}
+            cancel={`/endpoints/${endpoint.id}`}
           >
             <FieldRow>
               <Field {...of('since')} label="Since" isMono help="With a time zone; Z is UTC." />

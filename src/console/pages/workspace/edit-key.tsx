@@ -1,4 +1,4 @@
-import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
+import { Button } from '../../../../views/ui/form/button.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
@@ -19,7 +19,7 @@ export const editKey = page({
   above: ({ key }, { href }) => [{ label: labelOf(key), href: href(`/keys/${key.id}`) }],
 
   view({ key }) {
-    const { href, now } = usePage()
+    const { now } = usePage()
     return (
       <>
         <PageHead
@@ -28,14 +28,8 @@ export const editKey = page({
         />
         <PageForm
           action=""
-          buttons={
-            <>
-              <Button weight="primary">Save changes</Button>
-              <LinkButton weight="bare" href={href(`/keys/${key.id}`)}>
-                Cancel
-              </LinkButton>
-            </>
-          }
+          buttons={<Button weight="primary">Save changes</Button>}
+          cancel={`/keys/${key.id}`}
         >
           <NameAndNote {...key} />
           {canExpire(key, now) && <ExpiryField current={key.expires_at} />}

@@ -1,4 +1,4 @@
-import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
+import { Button } from '../../../../views/ui/form/button.tsx'
 import { Checkboxes, Radios } from '../../../../views/ui/form/choices.tsx'
 import { checkedValues, Field } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
@@ -15,7 +15,7 @@ import { invalid } from '../../../platform/errors.ts'
 import type { NewKey } from '../../../platform/keys/index.ts'
 import { ENGINE_WORDS } from '../../engine-words.ts'
 import { checkAll, trimmedText } from '../../form.ts'
-import { type PageContext, page, shown, usePage } from '../../page.tsx'
+import { type PageContext, page, shown } from '../../page.tsx'
 import { IssuedKeyPage } from './issued-key.tsx'
 import { ExpiryField, expiryIn, KEY_FIELDS, NameAndNote, nameIn } from './key-fields.tsx'
 import { engineIn } from './keys.tsx'
@@ -56,17 +56,7 @@ export const newKey = page({
         state={{ sentence: 'The key is shown once and works immediately.' }}
       />
       <div class="keyform">
-        <PageForm
-          action=""
-          buttons={
-            <>
-              <Button weight="primary">Create key</Button>
-              <LinkButton weight="bare" href={usePage().href('/keys')}>
-                Cancel
-              </LinkButton>
-            </>
-          }
-        >
+        <PageForm action="" buttons={<Button weight="primary">Create key</Button>} cancel="/keys">
           <NameAndNote />
           <Checkboxes
             name="engines"

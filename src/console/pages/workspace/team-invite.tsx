@@ -25,7 +25,7 @@ export const inviteMember = page({
         title="Invite a member"
         state={{ sentence: 'The invitation link works once and expires after 7 days.' }}
       />
-      <PageForm action="" buttons={<Button weight="primary">Invite member</Button>}>
+      <PageForm action="" buttons={<Button weight="primary">Invite member</Button>} cancel="/team">
         <Field
           name="email"
           label="Email"
