@@ -87,14 +87,16 @@ test('The text of an email is changed per language, previewed, and restored', as
   const text = { subject: 'Hallo von {{name}}', intro: 'Erster Absatz.\r\n\r\n<b>Zweiter</b>' }
   const preview = await owner.send(EMAIL, { ...text, language: 'de', intent: 'preview' })
   preview.says('Hallo von Acme', '<p dir="auto">Erster Absatz.</p>', '&lt;b>Zweiter&lt;/b>')
-  await owner.sees(german, 'placeholder="Stelle dein Konto bei {{name}} wieder her"')
+  await owner.sees(german, 'value="Stelle dein Konto bei {{name}} wieder her"')
   const saved = await owner.press(german, 'Save email', text)
   saved.says('Email saved.', 'value="Hallo von {{name}}"', 'Code und Link')
   await owner.sees(PAGE, 'Recover account', 'German')
   ;(await owner.sees(EMAIL, 'Recover your Acme account')).omits('Hallo')
   const refused = await owner.send(EMAIL, { language: 'de', subject: '{{code}}', intro: '' })
   expect([refused.status, refused.wrong]).toEqual([422, ['subject']])
-  await owner.press(german, 'Save email', { subject: '', intro: '' })
+  // Both the default text and none are no text of the tenant's own.
+  const { defaultSubject } = app.gate.tenantMails.find({ tenantId: id }, 'recovery', 'de')
+  await owner.press(german, 'Save email', { subject: defaultSubject, intro: '' })
   const { subject, intro } = app.gate.tenantMails.find({ tenantId: id }, 'recovery', 'de')
   expect([subject, intro]).toEqual([null, null])
   for (const path of [`${PAGE}/emails/welcome`, `${EMAIL}?language=fr`])

@@ -33,13 +33,10 @@ export const brandingEmailPage = page({
     const [kind, language] = [kindOf(context), languageOf(context)]
     const unsaved = previewed(submission)
     const look = belowBase(branding.of(tenantId), layout.base())
-    const text = unsaved && textIn(unsaved)
+    const stored = gate.tenantMails.find({ tenantId }, kind, language)
+    const text = unsaved && textIn(unsaved, stored)
     const mail = gate.tenantMails.preview(tenantId, kind, language, { ...(text && { text }) })
-    return {
-      text: gate.tenantMails.find({ tenantId }, kind, language),
-      mail: { ...mail, look },
-      sender: look.senderName ?? outbox.senderName,
-    }
+    return { text: stored, mail: { ...mail, look }, sender: look.senderName ?? outbox.senderName }
   },
 
   title: ({ text }) => MAIL_NAMES[text.kind].name,
@@ -86,7 +83,7 @@ export const brandingEmailPage = page({
       async run(context) {
         const { gate, tenantId, fields, caller } = context
         const [kind, language] = [kindOf(context), languageOf(context)]
-        const text = textIn(fields)
+        const text = textIn(fields, gate.tenantMails.find({ tenantId }, kind, language))
         if (isPreview(fields)) {
           gate.tenantMails.preview(tenantId, kind, language, { text })
           return { again: true }
@@ -107,10 +104,14 @@ function languageOf({ fields, query }: Pick<PageContext, 'fields' | 'query'>): L
   return LANGUAGES.find((known) => known === wanted) ?? fail(notFound('email not found'))
 }
 
-const textIn = (fields: Fields) => ({
-  subject: trimmedText(fields, 'subject') || null,
-  intro: trimmedText(fields, 'intro') || null,
-})
+/** The default text, unchanged or cleared, is no text of the tenant's own. */
+function textIn(fields: Fields, { defaultSubject, defaultIntro }: TenantMail) {
+  const [subject, intro] = [trimmedText(fields, 'subject'), trimmedText(fields, 'intro')]
+  return {
+    subject: subject === defaultSubject ? null : subject || null,
+    intro: intro === defaultIntro ? null : intro || null,
+  }
+}
 
 const TextForm = ({ text }: { text: TenantMail }) => (
   <PageForm
@@ -131,27 +132,30 @@ const TextForm = ({ text }: { text: TenantMail }) => (
     <Field
       name="subject"
       label="Subject"
-      value={text.subject ?? ''}
+      value={text.subject ?? text.defaultSubject}
       placeholder={text.defaultSubject}
-      help="Leave it empty for the default. It can contain {{name}}, your display name."
+      help={
+        <>
+          Can contain <code>{'{{name}}'}</code> (display name). Clear it to restore the default.
+        </>
+      }
     />
     <Textarea
       name="intro"
       label="Introduction"
       rows={6}
-      value={text.intro ?? ''}
+      value={text.intro ?? text.defaultIntro}
       placeholder={text.defaultIntro}
       help={
         <>
-          Leave it empty for the default. Plain text; separate paragraphs by an empty line. It can
-          contain{' '}
+          Plain text with an empty line between paragraphs. Can contain{' '}
           {text.placeholders.map((name, position) => (
             <>
               {position > 0 && ', '}
               <code>{`{{${name}}}`}</code> ({PLACEHOLDER_MEANINGS[name]})
             </>
           ))}
-          .
+          . Clear it to restore the default.
         </>
       }
     />
