@@ -50,7 +50,7 @@ function typescript({ method, url, credential, body, isAnswered }: ExampleReques
   ]
   const options = [
     ...(method === 'GET' ? [] : [`method: ${JSON.stringify(method)}`]),
-    ...(headers.length === 0 ? [] : [`headers: { ${headers.join(', ')} }`]),
+    ...(headers.length === 0 ? [] : [`headers: ${indented(`{\n${linesOf(headers, 2)}}`, 2)}`]),
     ...(body === undefined ? [] : [`body: JSON.stringify(${indented(formattedJson(body), 2)})`]),
   ]
   const args = options.length === 0 ? [] : [`{\n${linesOf(options, 2)}}`]
