@@ -1,4 +1,4 @@
-import { catalogue, isSection, type Leaf, leavesIn, type Section } from './catalogue.ts'
+import { catalogue, isSection, type Leaf, leaves, leavesIn, type Section } from './catalogue.ts'
 import type { Written } from './kind.ts'
 import type { Origins } from './load.ts'
 import type { Config } from './settings.ts'
@@ -22,6 +22,37 @@ export function describeConfig(config: Config, origin: Origins): SettingRow[] {
 /** The rows as lines of TOML. */
 export const formatRows = (rows: readonly SettingRow[]): string =>
   rows.map(({ key, value, origin }) => `${key} = ${toToml(value)}  # ${origin}\n`).join('')
+
+/**
+ * A configuration file with the settings that are not defaults, and where each comes from. Secrets are
+ * commented out, to be entered again.
+ */
+export function renderFile(rows: readonly SettingRow[]): string {
+  const customized = rows.filter(({ origin, value }) => origin !== 'default' && value !== null)
+  const tables = [...Map.groupBy(customized, ({ key }) => tableOf(key))].map(([table, of]) =>
+    [...(table === '' ? [] : [`[${table}]`]), ...of.map(lineOf)].join('\n'),
+  )
+  return `${tables.join('\n\n')}\n`
+}
+
+/** The table of a key in the file: `server` of `server.port`. */
+export const tableOf = (key: string): string => key.slice(0, Math.max(key.lastIndexOf('.'), 0))
+
+/** The name of a key in its table: `port` of `server.port`. */
+export const wordOf = (key: string): string => key.slice(key.lastIndexOf('.') + 1)
+
+const lineOf = ({ key, value, origin }: SettingRow): string => {
+  const isHidden = value === REDACTED
+  return `${isHidden ? '#' : ''}${wordOf(key)} = ${toToml(isHidden ? '…' : value)}  # ${origin}`
+}
+
+/** What a setting is for and what it may be, in sentences, and the variable that sets it. */
+export function describeSetting(key: string): { help: string; variable: string } | undefined {
+  const leaf = leaves.find((leaf) => leaf.key === key)
+  if (!leaf) return undefined
+  const { help, kind } = leaf.setting
+  return { help: `${help} Must be ${kind.expected}.`, variable: leaf.variable }
+}
 
 /** A value in TOML, whose basic strings allow all escapes of JSON. */
 export function toToml(value: Written): string {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'smol-toml'
 import { leaves } from '../../src/config/catalogue.ts'
 import { describeConfig, formatRows, renderExample } from '../../src/config/index.ts'
+import { renderFile } from '../../src/config/show.ts'
 import { load, type Setup } from './fixture.ts'
 
 const rowsOf = (setup: Setup = {}) => {
@@ -48,6 +49,20 @@ test('The text is a file that gives the same configuration', () => {
   expect(text).toContain('outbound.allow = ["nas:80", "*.lan"]  # file gatehouse.toml:2\n')
   expect(parse(text)).toMatchObject({ server: { port: 8420 } })
   expect(rowsOf({ toml: text }).map(({ value }) => value)).toEqual(rows.map(({ value }) => value))
+})
+
+test('The exported file has what is no default, and loads once its secrets are entered', () => {
+  const slack = '[gate.providers.slack]\nclient_id = "a"\nclient_secret = "hunter2"\n'
+  const setup = { toml: `data_dir = "/srv/data"\n${slack}`, flags: { 'server-port': '80' } }
+  const file = renderFile(rowsOf(setup))
+  expect(file).toBe(
+    'data_dir = "/srv/data"  # file gatehouse.toml:1\n\n' +
+      '[server]\nport = 80  # flag --server-port\n\n' +
+      '[gate.providers.slack]\nclient_id = "a"  # file gatehouse.toml:3\n' +
+      '#client_secret = "…"  # file gatehouse.toml:4\n',
+  )
+  const values = (setup: Setup) => rowsOf(setup).map(({ value }) => value)
+  expect(values({ toml: file.replace('#client_secret', 'client_secret') })).toEqual(values(setup))
 })
 
 /** To renew it, delete the file and run `bun src/main.ts config init gatehouse.example.toml`. */

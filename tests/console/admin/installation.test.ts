@@ -74,11 +74,11 @@ test('The configuration has every setting with its source, and no secrets', asyn
   const page = await open(CONFIGURATION)
   page.says('settings are customized.').omits('<script>alert(1)', 'topsecret')
   for (const pattern of [
-    /\[log\].* level Value "debug" Source Environment GATEHOUSE_LOG_LEVEL/,
-    /data_dir Value "\/srv\/&lt;script>alert\(1\)&lt;\/script>" Source File \S+:1/,
-    /\[mail\].* from Value "gate@example\.com" Source Flag --mail-from/,
-    /\[server\].* host Value "\S+" Source Default/,
-    /\[mail\].* smtp_url Value "\[redacted\]" Source Environment GATEHOUSE_MAIL_SMTP_URL/,
+    /\[log\].* level The lowest level[^"]*"debug", .* GATEHOUSE_LOG_LEVEL Value "debug" Source Environment GATEHOUSE_LOG_LEVEL/,
+    /data_dir The directory.* Value "\/srv\/&lt;script>alert\(1\)&lt;\/script>" Source File \S+:1/,
+    /\[mail\].* from The sender.* Value "gate@example\.com" Source Flag --mail-from/,
+    /\[server\].* host The address.* Value "\S+" Source Default/,
+    /\[mail\].* smtp_url The mail server.* Value "\[redacted\]" Source Environment GATEHOUSE_MAIL_SMTP_URL/,
   ])
     expect(page.text.replaceAll('<', '&lt;')).toMatch(pattern)
   for (const [query, shown, hidden] of [
@@ -88,8 +88,12 @@ test('The configuration has every setting with its source, and no secrets', asyn
   ] as const)
     expect((await open(`${CONFIGURATION}?${query}`)).says(shown).text).not.toContain(hidden)
 
+  const file = await open(`${CONFIGURATION}/export`)
+  expect(file.headers.get('content-disposition')).toBe('attachment; filename="gatehouse.toml"')
+  expect(file.html).toContain('[log]\nlevel = "debug"  # environment GATEHOUSE_LOG_LEVEL')
+  expect(file.html).not.toContain('topsecret')
   const sourceless = await admin.open(CONFIGURATION)
-  expect(sourceless.text).toMatch(/\[log\].* level Value "debug"/)
+  expect(sourceless.text).toMatch(/\[log\].* level The lowest level.* Value "debug"/)
   expect(sourceless.text).not.toMatch(/ Source |authorize_url/)
   await admin.sees(`${CONFIGURATION}?set=true`, '[server]')
 })

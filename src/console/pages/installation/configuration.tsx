@@ -8,8 +8,8 @@ import { FilterChips } from '../../../../views/ui/tabs.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { capitalized } from '../../../../views/ui/words.ts'
 import { describeConfig, type SettingRow } from '../../../config/index.ts'
-import { toToml } from '../../../config/show.ts'
-import { page } from '../../page.tsx'
+import { describeSetting, renderFile, tableOf, toToml, wordOf } from '../../../config/show.ts'
+import { type OperatorPageContext, page } from '../../page.tsx'
 
 const PATH = '/configuration'
 
@@ -20,11 +20,8 @@ export const configurationPage = page({
   right: 'admin',
   title: 'Configuration',
 
-  load: ({ installationSettings, origins, query }) => ({
-    rows: describeConfig(
-      installationSettings.current(),
-      installationSettings.originsWith(origins ?? new Map()),
-    ),
+  load: ({ query, origins, ...context }) => ({
+    rows: rowsIn({ ...context, query, origins }),
     /** Whether the sources of settings are known. */
     hasOrigins: origins !== undefined,
     q: query.q ?? '',
@@ -36,12 +33,22 @@ export const configurationPage = page({
     const found = rows.filter(({ key }) => key.includes(q.toLowerCase()))
     const shown = isSetOnly && hasOrigins ? found.filter(isSet) : found
     // Hides providers that are not set up; with origins, they have no rows.
-    const sections = [...Map.groupBy(shown, ({ key }) => sectionOf(key))].filter(([, of]) =>
+    const sections = [...Map.groupBy(shown, ({ key }) => tableOf(key))].filter(([, of]) =>
       of.some((row) => hasOrigins || row.value !== null),
     )
     return (
       <>
-        <PageHead title="Configuration" state={{ sentence: sentenceOn(rows, hasOrigins) }} />
+        <PageHead
+          title="Configuration"
+          state={{ sentence: sentenceOn(rows, hasOrigins) }}
+          aside={
+            hasOrigins && (
+              <LinkButton href={href(`${PATH}/export`)} isDownload>
+                Export as TOML
+              </LinkButton>
+            )
+          }
+        />
         <FilterBar
           action={href(PATH)}
           search={{ label: 'Search settings', value: q }}
@@ -82,15 +89,30 @@ export const configurationPage = page({
       </>
     )
   },
+
+  files: {
+    /** The settings that are not defaults, as a configuration file without secrets. */
+    export: (context) =>
+      new Response(renderFile(rowsIn(context)), {
+        headers: {
+          'content-type': 'application/toml; charset=utf-8',
+          'content-disposition': 'attachment; filename="gatehouse.toml"',
+        },
+      }),
+  },
 })
 
-const sectionOf = (key: string): string => key.slice(0, Math.max(key.lastIndexOf('.'), 0))
+const rowsIn = ({ installationSettings, origins }: OperatorPageContext): SettingRow[] =>
+  describeConfig(
+    installationSettings.current(),
+    installationSettings.originsWith(origins ?? new Map()),
+  )
 
 const isSet = ({ origin }: SettingRow): boolean => origin !== 'default'
 
 function sentenceOn(rows: readonly SettingRow[], hasOrigins: boolean): string {
   const how =
-    'To change a setting, edit the configuration file or the environment, then restart Gatehouse.'
+    'Mail server and social login can be set in the console. For other settings, edit the configuration file or the environment, then restart Gatehouse.'
   if (!hasOrigins) return `Settings since the last start. ${how}`
   const set = rows.filter(isSet).length
   return set === 0
@@ -99,7 +121,7 @@ function sentenceOn(rows: readonly SettingRow[], hasOrigins: boolean): string {
 }
 
 const COLUMNS: Column<SettingRow>[] = [
-  { label: 'Setting', isMono: true, cell: ({ key }) => key.slice(key.lastIndexOf('.') + 1) },
+  { label: 'Setting', isMono: true, cell: ({ key }) => <Setting name={key} /> },
   {
     label: 'Value',
     isMono: true,
@@ -110,5 +132,29 @@ const COLUMNS: Column<SettingRow>[] = [
 
 const ORIGIN: Column<SettingRow> = {
   label: 'Source',
-  cell: ({ origin }) => <Text text={capitalized(origin)} limit={80} />,
+  cell: ({ key, origin }) =>
+    origin === 'database' ? (
+      <a href={useHere().href(pageOf(key))}>Console</a>
+    ) : (
+      <Text text={capitalized(origin)} limit={80} />
+    ),
+}
+
+/** The page on which a setting is made in the console. */
+const pageOf = (key: string): string =>
+  key.startsWith('mail.') ? '/mail-server' : `/providers/${wordOf(tableOf(key))}`
+
+/** The name of a setting, and what it is for. */
+function Setting({ name }: { name: string }) {
+  const described = describeSetting(name)
+  return (
+    <>
+      {wordOf(name)}{' '}
+      {described && (
+        <span class="hint setting">
+          {described.help} <code>{described.variable}</code>
+        </span>
+      )}
+    </>
+  )
 }
