@@ -105,7 +105,7 @@ function installationItems({ instanceHealth, mail, baseUrl, href }: PageContext)
     {
       title: 'Schedule backups',
       text: 'Gatehouse makes them while it runs, and deletes old ones.',
-      href: href(PAGES.health.path),
+      href: href(PAGES.backups.path),
       isDone: instanceHealth.read().backups.enabled,
     },
     {

@@ -169,7 +169,7 @@ export function Received({ request }: { request: ReceivedRequest }) {
   return (
     <>
       <p class="hint">
-        The test receiver got it <Time at={request.at} />:
+        Received by the test receiver <Time at={request.at} />
       </p>
       <CodeBlock title="Received request" wraps>
         {[

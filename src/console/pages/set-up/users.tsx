@@ -156,13 +156,11 @@ const UserFacts = ({ user }: { user: IdentityDetail }) => (
     facts={[
       [
         'Email',
-        <a href={usePage().href(`/identities/${user.id}`)}>
-          <Address
-            email={user.traits.email}
-            isVerified={user.verifiable_addresses.some(({ verified }) => verified)}
-            limit={MAX_EMAIL_LENGTH}
-          />
-        </a>,
+        <Address
+          email={user.traits.email}
+          isVerified={user.verifiable_addresses.some(({ verified }) => verified)}
+          limit={MAX_EMAIL_LENGTH}
+        />,
       ],
       ['Status', <StateBadge state={user.state} />],
       ['Signed up', <Time at={Date.parse(user.created_at)} />],
