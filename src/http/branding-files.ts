@@ -1,4 +1,4 @@
-import { Elysia, t } from 'elysia'
+import { Elysia } from 'elysia'
 import { accentSheet, accentVersion } from '../platform/branding/addresses.ts'
 import { isColor } from '../platform/branding/contrast.ts'
 import type { Branding } from '../platform/branding/index.ts'
@@ -24,17 +24,13 @@ export const brandingFiles = ({ branding }: { branding: Pick<Branding, 'imageOf'
         },
       })
     })
-    .get(
-      '/accents/:file',
-      ({ params, query }) => {
-        const accent = `#${params.file.replace(/\.css$/, '')}`
-        if (!params.file.endsWith('.css') || !isColor(accent)) throw notFound('file not found')
-        return new Response(accentSheet(accent), {
-          headers: {
-            'content-type': 'text/css; charset=utf-8',
-            'cache-control': query.v === accentVersion(accent) ? FOREVER : 'no-cache',
-          },
-        })
-      },
-      { query: t.Object({ v: t.Optional(t.String()) }) },
-    )
+    .get('/accents/:version/:file', ({ params: { version, file } }) => {
+      const accent = `#${file.replace(/\.css$/, '')}`
+      if (!file.endsWith('.css') || !isColor(accent)) throw notFound('file not found')
+      return new Response(accentSheet(accent), {
+        headers: {
+          'content-type': 'text/css; charset=utf-8',
+          'cache-control': version === accentVersion(accent) ? FOREVER : 'no-cache',
+        },
+      })
+    })

@@ -27,7 +27,7 @@ test('Owners change the branding, and see what became of the color', async () =>
   }
   const saved = await owner.press(PAGE, 'Save branding', typed)
   saved.says('Branding saved.', 'Sign in to Acme Cloud', 'Buttons: black text on #ffd400 (14.6:1)')
-  saved.says('darkened to #', 'Links in dark mode: #ffd400', '/public/accents/ffd400.css')
+  saved.says('darkened to #', 'Links in dark mode: #ffd400', '/ffd400.css"')
   expect(branding.of(id)).toMatchObject({
     displayName: 'Acme Cloud',
     accent: '#ffd400',
@@ -41,7 +41,7 @@ test('A preview shows what is typed and saves nothing, and says what is wrong', 
   const typed = { intent: 'preview', display_name: 'Next <b>name</b>', accent_color: '#0000ff' }
   const shown = await owner.send(PAGE, typed)
   expect(shown.status).toBe(200)
-  shown.says('Sign in to Next <b>name</b>', 'value="#0000ff"', '/public/accents/0000ff.css')
+  shown.says('Sign in to Next <b>name</b>', 'value="#0000ff"', '/0000ff.css"')
   const refused = await owner.send(PAGE, { ...typed, accent_color: 'blue', terms_url: 'x' })
   expect([refused.status, refused.wrong]).toEqual([422, ['accent_color', 'terms_url']])
   refused.says('id="field-preview-accent_color-error"', 'Sign in to Acme')

@@ -6,7 +6,7 @@ export const logoPath = (tenantId: string, hash: string): string =>
 
 /** The path of the style sheet of an accent color, such as `#2f6f5e`. */
 export const accentPath = (accent: string): string =>
-  `/public/accents/${accent.slice(1)}.css?v=${accentVersion(accent)}`
+  `/public/accents/${accentVersion(accent)}/${accent.slice(1)}.css`
 
 /** Changes with the style sheet, so that browsers can keep it. */
 export const accentVersion = (accent: string): string => Bun.hash(accentSheet(accent)).toString(36)

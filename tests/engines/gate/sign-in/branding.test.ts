@@ -66,9 +66,10 @@ test('An uploaded image is served as an image only, to keep, and gone with its l
 })
 
 test('The style sheet of a color is at its address, and nothing else gets into one', async () => {
-  const { status, headers, body } = await app.raw('/public/accents/ffd400.css')
+  const { status, headers, body } = await app.raw('/public/accents/earlier/ffd400.css')
   expect(status).toBe(200)
   expect(headers.get('content-type')).toBe('text/css; charset=utf-8')
+  expect(headers.get('cache-control')).toBe('no-cache')
   expect(body).toContain('--fill: #ffd400;\n  --on-fill: #000000;')
   for (const file of [
     'ffd400',
@@ -78,5 +79,5 @@ test('The style sheet of a color is at its address, and nothing else gets into o
     '%7D*%7B.css',
     'ffd400%0A.css',
   ])
-    expect((await app.raw(`/public/accents/${file}`)).status).toBe(404)
+    expect((await app.raw(`/public/accents/earlier/${file}`)).status).toBe(404)
 })
