@@ -139,7 +139,7 @@ function endpointEvent(href: string, endpoint: FailingEndpoint, now: number): Ev
         disabledReason === 'gone'
           ? 'It returned 410 Gone. Deliveries are held until you resume it.'
           : 'It failed for too long. Deliveries are held until you resume it.',
-      aside: <AlertLink href={href} />,
+      aside: <AlertLink href={`${href}#danger`}>Resume</AlertLink>,
     }
   return {
     tone: 'bad',

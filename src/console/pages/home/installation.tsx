@@ -89,37 +89,30 @@ export const installationOverviewPage = page({
   },
 })
 
+/** A problem with a link to the page that has the button against it. */
 function withAction(issue: InstallationIssue) {
   const { href, now } = usePage()
-  const event = eventOf(issue, href(PAGES.configuration.path, { q: 'backup' }), now)
-  const link = (
-    <LinkButton href={href(PAGES.health.path)} isSmall>
-      View
-    </LinkButton>
-  )
-  return { ...event, aside: issue.what === 'backups off' ? event.aside : link }
+  const isAboutBackups = issue.what !== 'room' && issue.what !== 'queue'
+  return {
+    ...eventOf(issue, '', now),
+    aside: (
+      <LinkButton href={href(PAGES.health.path)} isSmall>
+        {isAboutBackups ? 'Back up' : 'View'}
+      </LinkButton>
+    ),
+  }
 }
 
 /** Problems of the installation, on the overview of a tenant for admins. */
 export function InstallationIssues() {
-  const { operator, instanceHealth, href, now } = usePage()
+  const { operator, instanceHealth } = usePage()
   const issues = operator.isAdmin ? instanceHealth.read().issues : []
   if (issues.length === 0) return null
   return (
-    <Section
-      id="installation"
-      title="Installation"
-      note="Visible to admins only."
-      isCard
-      aside={
-        <LinkButton href={href(PAGES.health.path)} isSmall>
-          View health
-        </LinkButton>
-      }
-    >
+    <Section id="installation" title="Installation" note="Visible to admins only." isCard>
       <Events
         label="Problems of the installation"
-        events={issues.map((issue) => ({ ...eventOf(issue, '', now), aside: undefined }))}
+        events={issues.map((issue) => withAction(issue))}
       />
     </Section>
   )

@@ -17,7 +17,7 @@ export const startPage = page({
 })
 
 function Unverified() {
-  const { operator, href } = usePage()
+  const { operator, mail, href } = usePage()
   return (
     <>
       <PageHead
@@ -31,9 +31,15 @@ function Unverified() {
           ),
         }}
       />
-      <ActionButton weight="primary" action={href('/account/verify')}>
-        Verify email
-      </ActionButton>
+      {mail.hasServer ? (
+        <ActionButton weight="primary" action={href('/account/verify')}>
+          Verify email
+        </ActionButton>
+      ) : (
+        <p class="hint">
+          Gatehouse can't send emails yet. Ask an admin of the installation to set up a mail server.
+        </p>
+      )}
     </>
   )
 }

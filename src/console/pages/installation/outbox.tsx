@@ -79,6 +79,13 @@ export const outboxPage = page({
           title="Email outbox"
           state={sentenceOn(outbox)}
           aside={outbox.rows.length > 0 && <ExportMenu />}
+          action={
+            !outbox.hasServer && (
+              <LinkButton weight="primary" href={href('/mail-server')}>
+                Set up mail server
+              </LinkButton>
+            )
+          }
         />
         {tenant && (
           <p class="hint">

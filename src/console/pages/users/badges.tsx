@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { ActionButton } from '../../../../views/ui/form/button.tsx'
 import { StatusBadge } from '../../../../views/ui/status.tsx'
 import type { Happening } from '../../../engines/gate/identities/history.ts'
@@ -52,7 +53,8 @@ export const deviceName = (device: Device | null): string => {
   return browser && system ? `${browser} on ${system}` : (browser ?? system ?? '')
 }
 
-export const Switched = ({ isOn, issue }: { isOn: boolean; issue?: string | undefined }) => {
+/** `issue` is set if the method doesn't work. */
+export const Switched = ({ isOn, issue }: { isOn: boolean; issue?: ComponentChildren }) => {
   if (!isOn) return <StatusBadge tone="quiet" word="disabled" />
   return issue === undefined ? (
     <StatusBadge tone="good" word="enabled" />

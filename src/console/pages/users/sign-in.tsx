@@ -1,3 +1,4 @@
+import type { VNode } from 'preact'
 import { ActionButton, Button } from '../../../../views/ui/form/button.tsx'
 import { rawText } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
@@ -139,6 +140,16 @@ export function Methods(view: SignInView) {
   )
 }
 
+/** Who can set up the mail server, and where. */
+function NoMailServer() {
+  const { operator, href } = usePage()
+  return operator.isAdmin ? (
+    <a href={href('/mail-server')}>Set up the mail server</a>
+  ) : (
+    <>Emails can't be sent yet: ask an admin of the installation to set up a mail server.</>
+  )
+}
+
 interface Method {
   id: string
   name: string
@@ -146,7 +157,8 @@ interface Method {
   isOn: boolean
   /** False for methods that are always enabled. */
   isSwitched: boolean
-  issue?: string
+  /** Why it doesn't work, and how to fix that. */
+  issue?: VNode
 }
 
 const methodsOf = ({ hasCode, hasMail, hasSecondFactor }: SignInView): Method[] => [
@@ -163,7 +175,7 @@ const methodsOf = ({ hasCode, hasMail, hasSecondFactor }: SignInView): Method[] 
     text: 'A 6-digit code sent by email, instead of a password.',
     isOn: hasCode,
     isSwitched: true,
-    ...(!hasMail && { issue: 'No mail server: set mail.smtp_url' }),
+    ...(!hasMail && { issue: <NoMailServer /> }),
   },
   {
     id: 'second-factor',
@@ -182,7 +194,9 @@ const COLUMNS: Column<Method>[] = [
     isWide: true,
     narrow: 'bare',
     cell: ({ text, issue }) => (
-      <span class="hint">{issue === undefined ? text : `${text} ${issue}.`}</span>
+      <span class="hint">
+        {text} {issue}
+      </span>
     ),
   },
 ]

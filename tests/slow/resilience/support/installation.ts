@@ -115,9 +115,10 @@ export function openInstallation(
     const kind = hasEnvironments(engine) ? `${engine}_${environment}_sk` : engine
     const key = `svc_${kind}_${mintSecret()}`
     change(
-      `INSERT INTO api_keys (id, tenant_id, engine, environment, scopes, hash, hint, created_at)
+      `INSERT INTO api_keys (id, tenant_id, engines, environment, scopes, hash, hint, created_at)
        VALUES (?, ?, ?, ?, ?, ?, '', 0)`,
-      ...[newId(), tenantId, engine, hasEnvironments(engine) ? environment : null, scopes],
+      ...[newId(), tenantId, JSON.stringify([engine])],
+      ...[hasEnvironments(engine) ? environment : null, scopes],
       sha256(key),
     )
     return clientOf(key)
