@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { loadConfig } from '../../../src/config/index.ts'
 import { createAddresses } from '../../../src/console/addresses.ts'
 import {
@@ -10,6 +12,7 @@ import { createLayout } from '../../../src/console/layout.ts'
 import { createConsoleMiddleware } from '../../../src/console/middleware.ts'
 import type { Page } from '../../../src/console/page.tsx'
 import { PAGES } from '../../../src/console/pages/index.ts'
+import { backupPage } from '../../../src/console/pages/installation/backup.tsx'
 import { backupList } from '../../../src/console/pages/installation/backups.tsx'
 import { configurationPage } from '../../../src/console/pages/installation/configuration.tsx'
 import { healthPage } from '../../../src/console/pages/installation/health.tsx'
@@ -102,7 +105,7 @@ const addBackup = (agoMs: number, error: string | null = null) =>
   app.db.commit(() => {
     const startedAt = app.clock.now() - agoMs
     const of = { id: crypto.randomUUID(), origin: 'schedule', owner: null } as const
-    const file = `/backups/gatehouse-${agoMs}.tar.gz`
+    const file = join(dirname(app.db.file), 'backups', `gatehouse-${agoMs}.tar.gz`)
     const bytes = error === null ? 12_345_678 : null
     const ended = { startedAt, endedAt: startedAt + 1000, file, bytes, error }
     createBackupStore(app.db).add({ ...of, ...ended })
@@ -159,6 +162,29 @@ test('Disk space is little below a gigabyte, and a queue is late from a minute o
     { what: 'room', freeBytes },
     { what: 'queue', name: 'runs', lagMs: MINUTE },
   ])
+})
+
+test('The check of a backup says that it can be restored, or why not', async () => {
+  await addBackup(HOUR)
+  const { id = '', file = '' } = createBackupStore(app.db).list(app.clock.now(), 1)[0] ?? {}
+  const answers = [
+    () => ({ databaseBytes: 12_000, hasKey: true }),
+    () => ({ databaseBytes: 12_000, hasKey: false }),
+    () => {
+      throw new Error('the archive is <b>damaged')
+    },
+  ]
+  const checkArchive = async () => (answers.shift() as () => never)()
+  const backups = createBackups({ ...app.platform, settings: testConfig().backup, checkArchive })
+  const { send } = pageWith(backupPage, { backups })
+  const check = () => send(`${BACKUPS}/${id}/check`)
+  expect((await check()).status).toBe(409)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, 'an archive')
+  ;(await check()).says('Complete and restorable', 'key is included and matches')
+  ;(await check()).says('The master key is not included')
+  ;(await check()).says("This backup can't be restored", 'The archive is &lt;b>damaged.')
+  rmSync(file)
 })
 
 test('Processes are listed with their versions, and different ones are a problem with the fix', async () => {

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { migrations } from '../../../drizzle/index.ts'
 import { migrate } from '../../../src/db/migrate.ts'
 import { openDatabase } from '../../../src/db/open.ts'
-import { archiveInChild } from '../../../src/platform/backup/child.ts'
+import { archiveInChild, checkInChild } from '../../../src/platform/backup/child.ts'
 import { masterKeyFile } from '../../../src/platform/sealing/key-file.ts'
 import {
   createHome,
@@ -199,6 +199,18 @@ test('The child of a server makes the archive, leaves the log alone, and no copy
   await expect(aborted).rejects.toThrow()
   expect(work()).toEqual([])
 })
+
+test('The child of a server checks an archive, and says what is wrong with it', async () => {
+  using home = createHome()
+  const file = join(home.dataDir, 'backups', 'a.tar.gz')
+  const { signal } = new AbortController()
+  await archiveInChild(home.dataDir, file, signal)
+  const found = await checkInChild(file, signal)
+  expect(found).toEqual({ databaseBytes: expect.any(Number), hasKey: true })
+  writeFileSync(file, readFileSync(file).subarray(0, 2000))
+  await expect(checkInChild(file, signal)).rejects.toThrow('the archive is damaged')
+  expect(readdirSync(join(home.dataDir, 'backups'))).toEqual(['a.tar.gz'])
+}, 120_000)
 
 test.skipIf(!canMount)('A restore reports a mounted key before anything moves', async () => {
   using states = await twoStates()

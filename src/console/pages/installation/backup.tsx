@@ -163,12 +163,14 @@ function Restore({ file, name }: Archive) {
     <Section
       id="restore"
       title="Restore"
-      note="Stops Gatehouse. The current data is kept in a folder beside the restored data."
+      note={
+        <>
+          Gatehouse stops, and keeps the current data in a folder of its own. Calls, events and
+          emails that were waiting at the time of the backup go out, some for the second time: start
+          with <code>gatehouse serve --paused</code> to look first.
+        </>
+      }
     >
-      <p class="hint">
-        Work since the backup is repeated: calls, events and emails that were waiting then go out,
-        some for the second time. Start with <code>gatehouse serve --paused</code> to look first.
-      </p>
       <CodeBlock title="On this machine" what="commands">
         {`sudo systemctl stop gatehouse
 sudo gatehouse restore ${archive} --data-dir ${quoted(dirname(db.file))}
