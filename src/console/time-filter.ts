@@ -29,14 +29,17 @@ export interface TimeFilter {
 }
 
 /** Reads the time filter of a list from the query string: a preset, or a range in the page's time zone. */
-export function timeFilterIn(of: { query: TimeQuery; now: number; zone: string }): TimeFilter {
+export function timeFilterIn(
+  of: { query: TimeQuery; now: number; zone: string },
+  label = 'Time',
+): TimeFilter {
   const { query, now, zone } = of
   const preset = PRESETS.find(({ value }) => value === query.within)
   const [since, until] = [query.since || undefined, query.until || undefined]
   const isCustom = !preset && (query.within === CUSTOM || (since ?? until) !== undefined)
   const filter = {
     name: 'within',
-    label: 'Time',
+    label,
     value: preset?.value ?? (isCustom ? CUSTOM : ''),
     options: [...PRESETS, { value: CUSTOM, label: 'Custom range' }],
   }

@@ -1,7 +1,8 @@
-import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
 import { compile } from '../../db/compile.ts'
 import type { Db } from '../../db/open.ts'
-import { END, type Scan } from '../../platform/scan.ts'
+import { createSeqFrom } from '../../db/seq-from.ts'
+import { END, type Scan, type Window } from '../../platform/scan.ts'
 import { deliveries, messages } from '../schema.ts'
 import type { Stream } from '../stream.ts'
 import type { DeliveryRow, DeliveryView } from './rows.ts'
@@ -55,11 +56,28 @@ export function createDeliveryStore({ orm, client }: Db) {
       .from(deliveries)
       .innerJoin(messages, eq(messages.seq, deliveries.messageSeq))
       .where(where)
-  const scan = (where: SQL | undefined) =>
-    select(and(inStream, where, sql`${deliveries.seq} < ${$('before')}`))
-      .orderBy(desc(deliveries.seq))
-      .limit($('limit'))
-      .prepare()
+  const scan = (where: SQL | undefined) => {
+    const [oldest, newest] = [asc, desc].map((direction) =>
+      select(
+        and(
+          inStream,
+          where,
+          sql`${deliveries.seq} > ${$('after')}`,
+          sql`${deliveries.seq} < ${$('before')}`,
+        ),
+      )
+        .orderBy(direction(deliveries.seq))
+        .limit($('limit'))
+        .prepare(),
+    )
+    return ({ tenantId, name }: Stream, window: Window, values: object = {}): DeliveryView[] => {
+      const { before = END, after = 0, limit, isAscending } = window
+      const statement = isAscending ? oldest : newest
+      return views(
+        statement?.all({ ...values, tenantId, stream: name, before, after, limit }) ?? [],
+      )
+    }
+  }
 
   const find = select(and(inStream, eq(deliveries.id, $('id')))).prepare()
   /** The plus sign keeps SQLite from scanning the whole stream in its order. */
@@ -112,16 +130,12 @@ export function createDeliveryStore({ orm, client }: Db) {
       { before = END, limit }: Scan,
     ): DeliveryView[] =>
       views(ofMessage.all({ tenantId, stream: name, messageSeq, before, limit })),
-    all: ({ tenantId, name }: Stream, { before = END, limit }: Scan): DeliveryView[] =>
-      views(all.all({ tenantId, stream: name, before, limit })),
-    failed: ({ tenantId, name }: Stream, { before = END, limit }: Scan): DeliveryView[] =>
-      views(failed.all({ tenantId, stream: name, before, limit })),
-    ofEndpoint: (
-      { tenantId, name }: Stream,
-      endpointId: string,
-      { before = END, limit }: Scan,
-    ): DeliveryView[] =>
-      views(ofEndpoint.all({ tenantId, stream: name, endpointId, before, limit })),
+    all: (stream: Stream, window: Window) => all(stream, window),
+    failed: (stream: Stream, window: Window) => failed(stream, window),
+    ofEndpoint: (stream: Stream, endpointId: string, window: Window) =>
+      ofEndpoint(stream, window, { endpointId }),
+    /** The number of the first delivery that was created from a time on. */
+    seqFrom: createSeqFrom(client, 'deliveries', 'created_at'),
     /** The delivery of a message to an endpoint. */
     toEndpoint: (
       tenantId: string,

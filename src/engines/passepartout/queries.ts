@@ -1,3 +1,4 @@
+import { rowsBetween } from '../../db/seq-from.ts'
 import { type Clock, isoOrNull, isoTime } from '../../platform/clock.ts'
 import { isSame, sha256 } from '../../platform/crypto.ts'
 import { createCursor, type Page, page } from '../../platform/cursor.ts'
@@ -5,6 +6,7 @@ import { type Device, deviceOf } from '../../platform/device.ts'
 import { HOUR_MS } from '../../platform/durations.ts'
 import type { Environment } from '../../platform/engines.ts'
 import { fail, notFound } from '../../platform/errors.ts'
+import { restOf } from '../../platform/scan.ts'
 import type { MessengerPlatform } from './messenger.ts'
 import type { User } from './model.ts'
 import type { Owner } from './owner.ts'
@@ -69,10 +71,16 @@ export function createQueries(parts: {
   /** Newest first. Without a state, merges the newest sign-ins of every state. */
   function list(
     owner: Owner,
-    { state, limit, cursor }: Asked & { state?: LoginState | undefined },
+    query: Asked & {
+      state?: LoginState | undefined
+      since?: number | undefined
+      until?: number | undefined
+    },
   ): Page<LoginRecord> {
+    const { state, limit, cursor } = query
     const cursors = createCursor(`logins of ${owner.tenantId} ${owner.environment}`)
-    const scan = { before: cursors.positionOf(cursor), limit: limit + 1 }
+    const window = { ...rowsBetween(store.attempts.seqFrom, query), limit: limit + 1 }
+    const scan = restOf(window, cursors.positionOf(cursor))
     const rows = (state === undefined ? LOGIN_STATES : [state])
       .flatMap((one) => store.attempts.inState(owner, one, scan))
       .toSorted((a, b) => b.seq - a.seq)

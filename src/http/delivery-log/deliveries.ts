@@ -1,3 +1,4 @@
+import { rowsBetween } from '../../db/seq-from.ts'
 import type { Delivery as DeliveryLayer } from '../../delivery/index.ts'
 import type { DeliveryView } from '../../delivery/store/rows.ts'
 import type { Stream } from '../../delivery/stream.ts'
@@ -5,6 +6,7 @@ import type { Caller } from '../../platform/caller.ts'
 import { type createCursor, type Page, page } from '../../platform/cursor.ts'
 import { fail, notFound } from '../../platform/errors.ts'
 import type { Metering } from '../../platform/metering/index.ts'
+import { restOf, type Window } from '../../platform/scan.ts'
 import type { Delivery, DeliveryDetail, Status } from './model.ts'
 import { presentDelivery, presentDeliveryDetail, statusOf } from './present.ts'
 
@@ -20,6 +22,11 @@ interface DeliveryQuery {
   cursor?: string | undefined
   status?: Status | undefined
   endpoint_id?: string | undefined
+  /** Oldest first. */
+  isAscending?: boolean
+  /** Limit the time of creation. */
+  since?: number | undefined
+  until?: number | undefined
 }
 
 /** Callers see the deliveries of their stream. Cursors of `cursorsOf` work nowhere else. */
@@ -34,11 +41,12 @@ export function createDeliveryLog(parts: {
 
   /** Newest first. Filters limit the scan, so a page may be short or empty although more follow. */
   function list(caller: Caller, query: DeliveryQuery): Page<Delivery> {
-    const { limit, cursor, status } = query
-    const before = cursorsOf(caller).positionOf(cursor)
-    if (status === undefined) return shown(caller, rowsOf(caller, query, before, limit + 1), limit)
+    const { limit, cursor, status, isAscending } = query
+    const window = { ...rowsBetween(deliveries.seqFrom, query), isAscending, limit: limit + 1 }
+    const rest = restOf(window, cursorsOf(caller).positionOf(cursor))
+    if (status === undefined) return shown(caller, rowsOf(caller, query, rest), limit)
     const most = isIndexed(query) ? limit + 1 : MAX_SCANNED
-    const seen = rowsOf(caller, query, before, most)
+    const seen = rowsOf(caller, query, { ...rest, limit: most })
     const found = seen.filter((row) => statusOf(row) === status)
     if (found.length > limit || seen.length < most) return shown(caller, found, limit)
     const last = seen.at(-1) as DeliveryView
@@ -53,16 +61,11 @@ export function createDeliveryLog(parts: {
   const isIndexed = ({ status, endpoint_id }: DeliveryQuery) =>
     status === 'failed' && endpoint_id === undefined
 
-  function rowsOf(
-    caller: Caller,
-    query: DeliveryQuery,
-    before: number | undefined,
-    limit: number,
-  ): DeliveryView[] {
+  function rowsOf(caller: Caller, query: DeliveryQuery, window: Window): DeliveryView[] {
     const stream = streamOf(caller)
-    if (isIndexed(query)) return deliveries.failed(stream, { before, limit })
-    if (query.endpoint_id === undefined) return deliveries.all(stream, { before, limit })
-    return deliveries.ofEndpoint(stream, query.endpoint_id, { before, limit })
+    if (isIndexed(query)) return deliveries.failed(stream, window)
+    if (query.endpoint_id === undefined) return deliveries.all(stream, window)
+    return deliveries.ofEndpoint(stream, query.endpoint_id, window)
   }
 
   function ofMessage(

@@ -50,10 +50,10 @@ test.each<[index: string, parts: string[]]>([
   ['messages_by_time (accepted_at<?)', ['"accepted_at" asc']],
   ['deliveries_by_message (message_seq=?)', ['"deliveries"."message_seq" = ? and +"deliveries"']],
   [
-    'deliveries_by_endpoint (endpoint_id=? AND seq<?)',
+    'deliveries_by_endpoint (endpoint_id=? AND seq>? AND seq<?)',
     ['"endpoint_id" = ? and "deliveries"."seq"'],
   ],
-  [`deliveries_failed (${OF_STREAM} AND seq<?)`, [`"deliveries"."state" = 'failed'`]],
+  [`deliveries_failed (${OF_STREAM} AND seq>? AND seq<?)`, [`"deliveries"."state" = 'failed'`]],
   [
     'deliveries_by_message (message_seq=? AND endpoint_id=?)',
     ['"message_seq" = ? and "deliveries"."endpoint_id" = ?'],

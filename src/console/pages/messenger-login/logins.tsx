@@ -1,5 +1,6 @@
 import { Sparkline } from '../../../../views/ui/charts/meter.tsx'
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
+import { FilterBar } from '../../../../views/ui/filter-bar.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { type Pages, pagerLinks } from '../../../../views/ui/pager.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
@@ -19,6 +20,7 @@ import {
 } from '../../../engines/passepartout/index.ts'
 import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
+import { type TimeFilter, timeFilterIn } from '../../time-filter.ts'
 
 const ON_A_PAGE = 50
 
@@ -27,6 +29,7 @@ interface LoginList {
   /** Outcomes of the last 24 hours. */
   hours: LoginHours
   state: LoginState | undefined
+  time: TimeFilter
   pages: Pages
 }
 
@@ -41,20 +44,26 @@ export const loginList = page({
   load(context): LoginList {
     const { passepartout, tenantId, environment, query, position, href } = context
     const state = LOGIN_STATES.find((one) => one === query.state)
+    const time = timeFilterIn(context)
     const found = matching(context, { cursor: query.cursor, limit: ON_A_PAGE })
     return {
       logins: found.data,
       hours: passepartout.queries.lastDay({ tenantId, environment }),
       state,
-      pages: pagerLinks(position, found.next_cursor, (to) => href('/logins', { state, ...to })),
+      time,
+      pages: pagerLinks(position, found.next_cursor, (to) =>
+        href('/logins', { state, ...time.query, ...to }),
+      ),
     }
   },
 
+  status: ({ time }) => (time.errors.length > 0 ? 422 : 200),
+
   view(list) {
-    const { logins, hours, state, pages } = list
+    const { logins, hours, state, pages, time } = list
     const { href, environment } = usePage()
     const { relative } = useTimes()
-    const hrefOf = (of?: string) => href('/logins', { state: of })
+    const hrefOf = (of?: string) => href('/logins', { state: of, ...time.query })
     return (
       <>
         <PageHead
@@ -75,6 +84,15 @@ export const loginList = page({
             })),
           ]}
         />
+        {(logins.length > 0 || time.isSet) && (
+          <FilterBar
+            action={href('/logins')}
+            filters={[time.filter]}
+            inputs={time.inputs}
+            kept={{ state }}
+            clearHref={time.isSet ? href('/logins', { state }) : undefined}
+          />
+        )}
         <DataTable
           caption="Sign-ins"
           columns={LOGIN_COLUMNS}
@@ -86,9 +104,11 @@ export const loginList = page({
             <EmptyState
               icon="logins"
               sentence={
-                state === undefined
-                  ? `No ${environment} sign-ins yet`
-                  : `No sign-ins with status: ${CHIPS[state].toLowerCase()}`
+                time.isSet
+                  ? 'No matching sign-ins'
+                  : state === undefined
+                    ? `No ${environment} sign-ins yet`
+                    : `No sign-ins with status: ${CHIPS[state].toLowerCase()}`
               }
               next="Your app starts a sign-in, and the user approves it in the messenger. To try it, start a test login of the bot."
               action={
@@ -123,12 +143,11 @@ export const loginList = page({
 })
 
 /** Sign-ins that match the filter of the query string. */
-function matching(
-  { passepartout: { queries }, tenantId, environment, query }: PageContext,
-  of: { cursor: string | undefined; limit: number },
-) {
+function matching(context: PageContext, of: { cursor: string | undefined; limit: number }) {
+  const { passepartout, tenantId, environment, query } = context
+  const { since, until } = timeFilterIn(context)
   const state = LOGIN_STATES.find((one) => one === query.state)
-  return queries.list({ tenantId, environment }, { ...of, state })
+  return passepartout.queries.list({ tenantId, environment }, { ...of, state, since, until })
 }
 
 function sentenceOnAll({ logins, hours }: LoginList, relative: (at: number) => string): string {

@@ -17,6 +17,7 @@ import type { Page } from '../../../platform/cursor.ts'
 import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
 import { submitted } from '../../form.ts'
 import { type PageContext, page, usePage } from '../../page.tsx'
+import { timeFilterIn } from '../../time-filter.ts'
 
 const ON_A_PAGE = 50
 const DECISIONS = '/policies/decisions'
@@ -34,14 +35,14 @@ export const decisionList = page({
       matching(context, { limit: ON_A_PAGE, cursor: cursor || undefined }),
     )
     const found: Page<Decision> = value ?? { data: [], has_more: false, next_cursor: null }
-    return { found, subject, errors }
+    return { found, subject, errors, time: timeFilterIn(context) }
   },
 
-  status: ({ errors }) => (errors ? 422 : 200),
+  status: ({ errors, time }) => (errors || time.errors.length > 0 ? 422 : 200),
 
-  view({ found, subject, errors }) {
+  view({ found, subject, errors, time }) {
     const { href, position, baseUrl } = usePage()
-    const hrefOf = (of: ListPosition) => href(DECISIONS, { subject, ...of })
+    const hrefOf = (of: ListPosition) => href(DECISIONS, { subject, ...time.query, ...of })
     return (
       <>
         <PageHead
@@ -54,7 +55,9 @@ export const decisionList = page({
         <FilterBar
           action={href(DECISIONS)}
           search={{ name: 'subject', label: 'Search by exact user ID or service', value: subject }}
-          clearHref={subject === '' ? undefined : href(DECISIONS)}
+          filters={[time.filter]}
+          inputs={time.inputs}
+          clearHref={subject === '' && !time.isSet ? undefined : href(DECISIONS)}
         />
         <DataTable
           caption="Decisions"
@@ -64,7 +67,7 @@ export const decisionList = page({
           idOf={({ decision_id: id }) => id}
           pages={pagerLinks(position, found.next_cursor, hrefOf)}
           empty={
-            subject || position.cursor ? (
+            subject || time.isSet || position.cursor ? (
               <EmptyState
                 icon="search"
                 sentence="No matching decisions"
@@ -109,11 +112,11 @@ export const decisionList = page({
 })
 
 /** Decisions that match the search of the query string. */
-function matching(
-  { gate, caller, query: { subject = '' } }: PageContext,
-  of: { cursor: string | undefined; limit: number },
-) {
-  return gate.decisions.list(caller('gate', 'live'), { ...of, ...(subject !== '' && { subject }) })
+function matching(context: PageContext, of: { cursor: string | undefined; limit: number }) {
+  const { gate, caller, query } = context
+  const { since, until } = timeFilterIn(context)
+  const subject = query.subject || undefined
+  return gate.decisions.list(caller('gate', 'live'), { ...of, subject, since, until })
 }
 
 function sentenceOn(decisions: readonly Decision[], subject: string): string {

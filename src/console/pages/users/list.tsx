@@ -25,6 +25,7 @@ import { bulk, useSelection } from '../../bulk.ts'
 import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
 import { submitted } from '../../form.ts'
 import { type PageContext, page, usePage } from '../../page.tsx'
+import { type TimeFilter, timeFilterIn } from '../../time-filter.ts'
 import { StateBadge, VerifiedBadge } from './badges.tsx'
 import { nameOfCredential } from './credentials.tsx'
 
@@ -81,6 +82,7 @@ interface UserList {
   q: string
   state: State | undefined
   sorting: Sorting<Sort>
+  time: TimeFilter
   counts: Counts
   signIns: Frequency
   signUps: Frequency
@@ -107,6 +109,7 @@ export const userList = page({
       q: query.q ?? '',
       state,
       sorting,
+      time: timeFilterIn(context, labelOf(sorting)),
       counts: {
         active: gate.identities.count(caller, 'active', MAX_COUNTED),
         inactive: gate.identities.count(caller, 'inactive', MAX_COUNTED),
@@ -116,15 +119,15 @@ export const userList = page({
     }
   },
 
-  status: ({ errors }) => (errors ? 422 : 200),
+  status: ({ errors, time }) => (errors || time.errors.length > 0 ? 422 : 200),
 
   view(list) {
-    const { found, errors, q, state, counts, sorting } = list
+    const { found, errors, q, state, counts, sorting, time } = list
     const { href, may, position } = usePage()
     const sort = sortingText(sorting, SORTS)
     const hrefOf = (of: { state?: State | undefined; sort?: string } & ListPosition = {}) =>
-      href('/identities', { q, state, sort, ...of })
-    const isFiltered = q !== '' || state !== undefined
+      href('/identities', { q, state, ...time.query, sort, ...of })
+    const isFiltered = q !== '' || state !== undefined || time.isSet
     const isEmpty = found.data.length === 0 && !isFiltered && !position.cursor
     const create = may('change') && (
       <LinkButton weight="primary" href={href('/identities/new')}>
@@ -156,6 +159,7 @@ export const userList = page({
         <FilterBar
           action={href('/identities')}
           search={{ label: 'Search by name, email or ID', value: q }}
+          {...(isTimed(sorting, q) && { filters: [time.filter], inputs: time.inputs })}
           kept={{ state, sort }}
           clearHref={isFiltered ? href('/identities') : undefined}
         />
@@ -206,12 +210,18 @@ export const userList = page({
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 
+/** The time that sorts can be limited to a range. A search has an order of its own. */
+const isTimed = ({ by }: Sorting<Sort>, q: string): boolean => by !== 'email' && q === ''
+
+const labelOf = ({ by }: Sorting<Sort>) => (by === 'signed_in' ? 'Last sign-in' : 'Created')
+
 /** Searches by full ID, or by any part of email and name. */
-function foundBy(
-  { gate: { users }, caller, query }: PageContext,
-  of: { cursor: string | undefined; limit: number },
-) {
+function foundBy(context: PageContext, of: { cursor: string | undefined; limit: number }) {
+  const { gate, caller, query } = context
+  const { users } = gate
   const { q = '' } = query
+  const sorting = sortingIn(query.sort, SORTS)
+  const { since, until } = timeFilterIn(context)
   const state = STATES.find((one) => one === query.state)
   const by = caller('gate', 'live')
   if (UUID.test(q)) {
@@ -220,7 +230,8 @@ function foundBy(
   }
   return users.list(by, {
     ...of,
-    ...sortingIn(query.sort, SORTS),
+    ...sorting,
+    ...(isTimed(sorting, q) && { since, until }),
     state,
     search: q === '' ? undefined : q,
   })

@@ -3,6 +3,7 @@ import { FilterBar } from '../../../../views/ui/filter-bar.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Pager, type Pages, pagerLinks } from '../../../../views/ui/pager.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
+import { type Sorting, sortingIn, sortingText } from '../../../../views/ui/sorting.ts'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { shorten, Text } from '../../../../views/ui/text.tsx'
 import { capitalized, counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
@@ -12,6 +13,7 @@ import type { Page } from '../../../platform/cursor.ts'
 import { bulk, useSelection } from '../../bulk.ts'
 import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
+import { type TimeFilter, timeFilterIn } from '../../time-filter.ts'
 import { DeliveryBadge, Moment, WORDS } from './state.tsx'
 
 /** Most characters in an option. */
@@ -21,6 +23,7 @@ const MAX_OPTION_LENGTH = 60
 type Address = Pick<Endpoint, 'id' | 'url'>
 
 const ON_A_PAGE = 50
+const SORTS = { created: 'desc' } as const
 
 interface DeliveryList {
   found: Page<Delivery>
@@ -30,6 +33,8 @@ interface DeliveryList {
   endpoints: readonly Address[]
   status: Status | undefined
   endpointId: string | undefined
+  time: TimeFilter
+  sorting: Sorting<keyof typeof SORTS>
 }
 
 const NOUN = ['delivery', 'deliveries'] as const
@@ -65,12 +70,20 @@ export const deliveryList = page({
     const { delivery, tenantId, environment, query, position, href } = context
     const status = STATUSES.find((one) => one === query.status)
     const endpointId = query.endpoint || undefined
+    const time = timeFilterIn(context)
+    const sorting = sortingIn(query.sort, SORTS)
+    const sort = sortingText(sorting, SORTS)
     const listed = found(context, { cursor: position.cursor, limit: ON_A_PAGE })
     return {
       found: listed,
-      pages: pagerLinks(position, listed.next_cursor, (to) =>
-        href('/deliveries', { status, endpoint: endpointId, ...to }),
-      ),
+      pages: {
+        ...pagerLinks(position, listed.next_cursor, (to) =>
+          href('/deliveries', { status, endpoint: endpointId, ...time.query, sort, ...to }),
+        ),
+        isSorted: sort !== undefined,
+      },
+      time,
+      sorting,
       isFirst: position.cursor === undefined,
       endpoints: delivery.queries.addresses({ tenantId, name: `relay.${environment}` }),
       status,
@@ -78,9 +91,11 @@ export const deliveryList = page({
     }
   },
 
-  /** Only the first page without a status filter updates live. */
+  status: ({ time }) => (time.errors.length > 0 ? 422 : 200),
+
+  /** Only the first page of the newest deliveries updates live. */
   live: (list) =>
-    list.status === undefined && list.isFirst
+    list.status === undefined && list.isFirst && !list.time.isSet && list.sorting.isDescending
       ? {
           'deliveries-head': { facts: list.found.data, view: <Head {...list} /> },
           'deliveries-list': { facts: [list.found.data, list.endpoints], view: <Rows {...list} /> },
@@ -89,7 +104,7 @@ export const deliveryList = page({
       : undefined,
 
   view(list) {
-    const { status, endpointId, endpoints } = list
+    const { status, endpointId, endpoints, time, sorting } = list
     const here = usePage().href('/deliveries')
     const isFiltered = isFilteredIn(list)
     return (
@@ -113,7 +128,10 @@ export const deliveryList = page({
                 value: endpointId,
                 options: optionsOf(endpoints, endpointId),
               },
+              time.filter,
             ]}
+            inputs={time.inputs}
+            kept={{ sort: sortingText(sorting, SORTS) }}
             clearHref={isFiltered ? here : undefined}
           />
         )}
@@ -149,13 +167,15 @@ export const deliveryList = page({
 })
 
 /** Deliveries that match the filter of the query string. */
-function found(
-  { relay, caller, environment, query }: PageContext,
-  of: { cursor: string | undefined; limit: number },
-) {
+function found(context: PageContext, of: { cursor: string | undefined; limit: number }) {
+  const { relay, caller, environment, query } = context
   const status = STATUSES.find((one) => one === query.status)
-  const filter = { status, endpoint_id: query.endpoint || undefined }
-  return relay.deliveries.list(caller('relay', environment), { ...of, ...filter })
+  const { since, until } = timeFilterIn(context)
+  return relay.deliveries.list(caller('relay', environment), {
+    ...{ ...of, status, since, until },
+    endpoint_id: query.endpoint || undefined,
+    isAscending: !sortingIn(query.sort, SORTS).isDescending,
+  })
 }
 
 const Head = (list: DeliveryList) => (
@@ -166,8 +186,8 @@ const Head = (list: DeliveryList) => (
   />
 )
 
-const isFilteredIn = ({ status, endpointId }: DeliveryList): boolean =>
-  status !== undefined || endpointId !== undefined
+const isFilteredIn = ({ status, endpointId, time }: DeliveryList): boolean =>
+  status !== undefined || endpointId !== undefined || time.isSet
 
 function Rows(list: DeliveryList) {
   const { found, pages, endpoints } = list
@@ -182,6 +202,17 @@ function Rows(list: DeliveryList) {
         columns={deliveryColumns(endpoints)}
         empty={<NoDeliveries {...list} />}
         selection={useSelection(BULK)}
+        sorting={{
+          current: list.sorting,
+          sorts: SORTS,
+          hrefOf: (to) =>
+            href('/deliveries', {
+              status: list.status,
+              endpoint: list.endpointId,
+              ...list.time.query,
+              sort: sortingText(to, SORTS),
+            }),
+        }}
       />
       {found.data.length === 0 && pages.olderHref !== undefined && (
         <LinkButton href={pages.olderHref}>View older deliveries</LinkButton>
@@ -251,14 +282,21 @@ export function deliveryColumns(endpoints?: readonly Address[]): Column<Delivery
       align: 'right',
       cell: ({ next_attempt_at: at }) => <Moment at={at} />,
     },
-    { label: 'Created', align: 'right', cell: ({ created_at: at }) => <Moment at={at} /> },
+    {
+      label: 'Created',
+      align: 'right',
+      sort: 'created',
+      cell: ({ created_at: at }) => <Moment at={at} />,
+    },
   ]
 }
 
-function sentenceOn({ found: { data }, isFirst, status, endpointId }: DeliveryList) {
+function sentenceOn(list: DeliveryList) {
+  const { data } = list.found
+  const { isFirst, sorting } = list
   const [latest] = data
-  if (status !== undefined || endpointId !== undefined)
-    return latest ? 'Matching deliveries, newest first' : 'No matching deliveries'
+  if (isFilteredIn(list)) return latest ? 'Matching deliveries' : 'No matching deliveries'
+  if (!sorting.isDescending) return 'All deliveries, oldest first'
   if (!latest) return 'Deliveries of your messages to endpoints'
   if (!isFirst) return 'Older deliveries'
   const wrong = data.filter((one) => one.status === 'failed' || one.status === 'retrying').length

@@ -1,8 +1,9 @@
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
 import { rowOf } from '../../../db/placeholders.ts'
-import { END, type Scan } from '../../../platform/scan.ts'
+import { createSeqFrom } from '../../../db/seq-from.ts'
+import { END, type Window } from '../../../platform/scan.ts'
 import { gateDecisions as decisions } from '../schema.ts'
 
 export type DecisionRow = typeof decisions.$inferSelect
@@ -11,7 +12,8 @@ type NewDecisionRow = Omit<DecisionRow, 'seq'>
 export function createDecisionStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const mine = eq(decisions.tenantId, $('tenantId'))
-  const behind = sql`${decisions.seq} < ${$('before')}`
+  // With two comparisons, SQLite would search a subject in all decisions of the tenant.
+  const isWithin = sql`${decisions.seq} between ${$('after')} + 1 and ${$('before')} - 1`
 
   const insert = compile(client, orm.insert(decisions).values(rowOf(decisions)))
   const find = orm
@@ -19,20 +21,17 @@ export function createDecisionStore({ orm, client }: Db) {
     .from(decisions)
     .where(and(mine, eq(decisions.id, $('id'))))
     .prepare()
-  const all = orm
-    .select()
-    .from(decisions)
-    .where(and(mine, behind))
-    .orderBy(desc(decisions.seq))
-    .limit($('limit'))
-    .prepare()
-  const ofSubject = orm
-    .select()
-    .from(decisions)
-    .where(and(mine, eq(decisions.subject, $('subject')), behind))
-    .orderBy(desc(decisions.seq))
-    .limit($('limit'))
-    .prepare()
+  const [all, ofSubject] = [undefined, eq(decisions.subject, $('subject'))].map((subject) =>
+    [asc, desc].map((direction) =>
+      orm
+        .select()
+        .from(decisions)
+        .where(and(mine, subject, isWithin))
+        .orderBy(direction(decisions.seq))
+        .limit($('limit'))
+        .prepare(),
+    ),
+  )
   const removeBefore = orm
     .delete(decisions)
     .where(
@@ -45,11 +44,14 @@ export function createDecisionStore({ orm, client }: Db) {
   return {
     insert: (row: NewDecisionRow) => void insert.run({ ...row, isAllowed: row.isAllowed ? 1 : 0 }),
     find: (tenantId: string, id: string): DecisionRow | undefined => find.get({ tenantId, id }),
-    /** Newest first. */
-    page: (tenantId: string, subject: string | undefined, { before = END, limit }: Scan) =>
-      subject === undefined
-        ? all.all({ tenantId, before, limit })
-        : ofSubject.all({ tenantId, subject, before, limit }),
+    /** Newest first unless the window is ascending. */
+    page: (tenantId: string, subject: string | undefined, window: Window): DecisionRow[] => {
+      const { before = END, after = 0, limit, isAscending = false } = window
+      const statement = (subject === undefined ? all : ofSubject)?.[isAscending ? 0 : 1]
+      return statement?.all({ tenantId, subject, before, after, limit }) ?? []
+    },
+    /** The number of the first decision from a time on. */
+    seqFrom: createSeqFrom(client, 'gate_decisions', 'at'),
     removeBefore: (before: number, limit: number): number =>
       removeBefore.all({ before, limit }).length,
   }

@@ -1,10 +1,12 @@
 import type { Db } from '../../../db/open.ts'
+import { rowsBetween } from '../../../db/seq-from.ts'
 import type { Caller, KeyCaller } from '../../../platform/caller.ts'
 import { type Clock, isoTime } from '../../../platform/clock.ts'
 import { createCursor, type Page, page } from '../../../platform/cursor.ts'
 import type { Environment } from '../../../platform/engines.ts'
 import { fail, notFound } from '../../../platform/errors.ts'
 import { newId } from '../../../platform/ids.ts'
+import { restOf } from '../../../platform/scan.ts'
 import type { Store } from '../store.ts'
 import type { DecisionRow } from './decisions-store.ts'
 import type { Decision } from './model.ts'
@@ -17,6 +19,16 @@ export type Made = Pick<
 
 /** Maximum number of deciding policies stored by name; a decision can involve hundreds. */
 const MAX_POLICIES = 20
+
+interface DecisionQuery {
+  subject?: string | undefined
+  cursor?: string | undefined
+  limit: number
+  /** Oldest first. */
+  isAscending?: boolean
+  since?: number | undefined
+  until?: number | undefined
+}
 
 export type Decisions = ReturnType<typeof createDecisions>
 
@@ -39,18 +51,13 @@ export function createDecisions({ db, clock, store }: { db: Db; clock: Clock; st
     return id
   }
 
-  /** Decisions, newest first. */
-  function list(
-    { tenantId }: Caller,
-    {
-      subject,
-      cursor,
-      limit,
-    }: { subject?: string | undefined; cursor?: string | undefined; limit: number },
-  ): Page<Decision> {
+  /** Decisions, newest first unless ascending. */
+  function list({ tenantId }: Caller, query: DecisionQuery): Page<Decision> {
+    const { subject, cursor, limit, isAscending } = query
     const cursors = createCursor(`gate decisions of ${tenantId}`)
-    const before = cursors.positionOf(cursor)
-    const rows = store.decisions.page(tenantId, subject, { before, limit: limit + 1 })
+    const range = rowsBetween(store.decisions.seqFrom, query)
+    const window = { ...range, isAscending, limit: limit + 1 }
+    const rows = store.decisions.page(tenantId, subject, restOf(window, cursors.positionOf(cursor)))
     const listed = page(rows, limit, ({ seq }) => cursors.encode(seq))
     return { ...listed, data: listed.data.map(present) }
   }

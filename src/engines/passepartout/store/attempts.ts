@@ -2,7 +2,8 @@ import { and, desc, eq, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
 import { changesOf, rowOf } from '../../../db/placeholders.ts'
-import { END, type Scan } from '../../../platform/scan.ts'
+import { createSeqFrom } from '../../../db/seq-from.ts'
+import { END, type Window } from '../../../platform/scan.ts'
 import type { Language } from '../language.ts'
 import type { Owner } from '../owner.ts'
 import { passepartoutAttempts as attempts } from '../schema.ts'
@@ -102,7 +103,7 @@ export function createAttemptStore({ orm, client }: Db) {
         eq(attempts.tenantId, $('tenantId')),
         eq(attempts.environment, $('environment')),
         eq(attempts.state, $('state')),
-        sql`${attempts.seq} < ${$('before')}`,
+        sql`${attempts.seq} between ${$('after')} + 1 and ${$('before')} - 1`,
       ),
     )
     .orderBy(desc(attempts.seq))
@@ -194,8 +195,10 @@ export function createAttemptStore({ orm, client }: Db) {
     inState: (
       owner: Owner,
       state: AttemptRow['state'],
-      { before = END, limit }: Scan,
-    ): AttemptRow[] => inState.all({ ...owner, state, before, limit }),
+      { before = END, after = 0, limit }: Window,
+    ): AttemptRow[] => inState.all({ ...owner, state, before, after, limit }),
+    /** The number of the first attempt from a time on. */
+    seqFrom: createSeqFrom(client, 'passepartout_attempts', 'created_at'),
     /** When the newest attempts in a state began, and when they expire. */
     latest: (owner: Owner, state: AttemptRow['state'], limit: number): AttemptTimes[] =>
       latest.all({ ...owner, state, limit }),
