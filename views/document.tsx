@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { accentPath } from '../src/platform/branding/addresses.ts'
 import { assetHref } from './assets.ts'
+import { FontLinks } from './font-links.tsx'
 
 /** A page outside the console, in the user's language and hidden from search engines. */
 export const Document = (page: {
@@ -20,6 +21,7 @@ export const Document = (page: {
       <meta name="robots" content="noindex" />
       <title>{page.title}</title>
       <link rel="icon" href={assetHref('', 'icon.svg')} type="image/svg+xml" />
+      <FontLinks base="" />
       <link rel="stylesheet" href={assetHref('', 'gatehouse.css')} />
       <link rel="stylesheet" href={assetHref('', page.styles.sheet)} />
       {page.accent && <link rel="stylesheet" href={accentPath(page.accent)} />}

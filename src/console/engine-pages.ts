@@ -1,6 +1,8 @@
 import type { VNode } from 'preact'
 import { FlowDocument } from '../../views/flows/flow.tsx'
+import { isPassword } from '../../views/flows/nodes.ts'
 import { NoticeDocument } from '../../views/flows/notice.tsx'
+import { REVEAL_SCRIPT } from '../../views/flows/reveal.tsx'
 import { htmlPage } from '../../views/html.ts'
 import { SandboxDocument } from '../../views/sandbox/page.tsx'
 import type { Pages as FlowPages } from '../engines/gate/sign-in/flows/pages.ts'
@@ -11,21 +13,23 @@ import { flowPageContentPolicy } from '../http/security-headers.ts'
 export const createFlowPages = (): FlowPages => ({
   flow: (page) => {
     const targets = [URL.parse(page.flow.ui.action)?.origin ?? '', ...(page.formTargets ?? [])]
-    return answer(FlowDocument({ page }), page.status, targets)
+    const script = page.flow.ui.nodes.some(isPassword) ? REVEAL_SCRIPT : undefined
+    return answer(FlowDocument({ page }), page.status, flowPageContentPolicy(targets, script))
   },
-  notice: (page) => answer(NoticeDocument({ page }), page.status, []),
+  notice: (page) => answer(NoticeDocument({ page }), page.status, flowPageContentPolicy([])),
 })
 
-function answer(page: VNode, status: number, formTargets: string[]): Response {
-  const { body, headers } = htmlPage(page, flowPageContentPolicy(formTargets))
+function answer(page: VNode, status: number, policy: string): Response {
+  const { body, headers } = htmlPage(page, policy)
   return new Response(body, { status, headers })
 }
 
-/** Allows a form to the page itself and a style sheet, and no scripts. */
+/** Allows a form to the page itself, style sheets and fonts, and no scripts. */
 const SANDBOX_POLICY = [
   "default-src 'none'",
   "style-src 'self'",
   "img-src 'self'",
+  "font-src 'self'",
   "script-src 'none'",
   "form-action 'self'",
   "base-uri 'none'",
@@ -35,7 +39,6 @@ const SANDBOX_POLICY = [
 /** Renders the chat with the test bot. */
 export const createSandboxPages = (): SandboxPages => ({
   sandbox: (page) => {
-    const { body, headers } = htmlPage(SandboxDocument({ page }), SANDBOX_POLICY)
-    return new Response(body, { status: page.status, headers })
+    return answer(SandboxDocument({ page }), page.status, SANDBOX_POLICY)
   },
 })

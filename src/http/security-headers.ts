@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+
 /** Sent with every response. Pages have a policy of their own that allows what they need. */
 export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
@@ -25,17 +27,18 @@ export const PAGE_CONTENT_POLICY = [
 const ORIGIN = /^https?:\/\/[a-z0-9._-]+(:\d{1,5})?$/
 
 /**
- * For pages that show flows: a style sheet and images, and no scripts at all. Browsers check each
- * redirect after a form against `form-action`, and a sign-in redirects to providers and to the
- * tenant's app on any host, so all of https is allowed, and beyond that the origins in
- * `formTargets`. Invalid origins are left out.
+ * For pages that show flows: style sheets, fonts and images, and no script but the given inline one.
+ * Browsers check each redirect after a form against `form-action`, and a sign-in redirects to
+ * providers and to the tenant's app on any host, so all of https is allowed, and beyond that the
+ * origins in `formTargets`. Invalid origins are left out.
  */
-export const flowPageContentPolicy = (formTargets: readonly string[]): string =>
+export const flowPageContentPolicy = (formTargets: readonly string[], script?: string): string =>
   [
     "default-src 'none'",
     "style-src 'self'",
     "img-src 'self' data:",
-    "script-src 'none'",
+    "font-src 'self'",
+    `script-src ${script === undefined ? "'none'" : `'sha256-${hash('sha256', script, 'base64')}'`}`,
     ["form-action 'self' https:", ...formTargets.filter((target) => ORIGIN.test(target))].join(' '),
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { hash } from 'node:crypto'
 import { PROVIDERS } from '../../src/config/index.ts'
 import { createFlowPages } from '../../src/console/engine-pages.ts'
 import type { FlowPage, NoticePage } from '../../src/engines/gate/sign-in/flows/pages.ts'
@@ -436,11 +437,26 @@ test('A notice has words, a status and a title with the tenant, and focuses noth
   expect((await draw({ ...known, tenantName: null })).one('title').text).toBe("You're signed in")
 })
 
-test('The answer allows no scripts, and forms only to its own origin, https and named origins', async () => {
+test('The only script shows passwords, on pages that have one, and is allowed by its hash', async () => {
+  const scriptsOf = async (page: FlowPage | NoticePage) => {
+    const { headers, html } = await draw(page)
+    const policy = headers.get('content-security-policy') ?? ''
+    const [, allowed] = /script-src ([^;]+);/.exec(policy) ?? []
+    return { allowed, scripts: html.match(/(?<=<script>).*?(?=<\/script>)/gs) ?? [] }
+  }
+  const { allowed, scripts } = await scriptsOf(FLOWS.login as FlowPage)
+  expect(scripts).toHaveLength(1)
+  expect(allowed).toBe(`'sha256-${hash('sha256', scripts[0] ?? '', 'base64')}'`)
+  const withoutPassword = flowPage({ nodes: [input('default', { name: 'identifier' })] })
+  for (const page of [withoutPassword, ...noticeFixtures()])
+    expect(await scriptsOf(page)).toEqual({ allowed: "'none'", scripts: [] })
+})
+
+test('The answer allows forms only to its own origin, https and named origins', async () => {
   const policyOf = async (formTargets: string[]) =>
-    (await drawn(nodesOf(FLOWS.login), { formTargets })).headers.get('content-security-policy')
+    (await drawn([], { formTargets })).headers.get('content-security-policy')
   expect(await policyOf([])).toBe(
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'none'; " +
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; script-src 'none'; " +
       "form-action 'self' https: https://gate.example.org; base-uri 'none'; frame-ancestors 'none'",
   )
   const policy = await policyOf([

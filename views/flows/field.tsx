@@ -1,5 +1,6 @@
 import { FieldMessages } from './messages.tsx'
-import { hasError, type InputNode, idOf, labelOf, textIn } from './nodes.ts'
+import { hasError, type InputNode, idOf, isPassword, labelOf, textIn } from './nodes.ts'
+import { Reveal } from './reveal.tsx'
 import type { Words } from './words.ts'
 
 /** Supported input types; others become text inputs. */
@@ -18,14 +19,17 @@ const Line = ({ node, words, isFocused }: Parameters<typeof Field>[0]) => (
       {labelOf(node)}
       {isOptional(node) && <small> {words.optional}</small>}
     </label>
-    <input
-      {...common(node, isFocused)}
-      {...hintsOf(node)}
-      type={typeOf(node)}
-      value={textIn(node)}
-      pattern={node.attributes.pattern}
-      maxlength={node.attributes.maxlength}
-    />
+    <div class="control">
+      <input
+        {...common(node, isFocused)}
+        {...hintsOf(node)}
+        type={typeOf(node)}
+        value={textIn(node)}
+        pattern={node.attributes.pattern}
+        maxlength={node.attributes.maxlength}
+      />
+      {isPassword(node) && <Reveal words={words} />}
+    </div>
     <FieldMessages id={messagesIdOf(node)} messages={node.messages} />
   </div>
 )

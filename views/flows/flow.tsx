@@ -7,13 +7,22 @@ import { webAddress } from './href.ts'
 import { Layout } from './layout.tsx'
 import { Banners, hasLink, Introductions } from './messages.tsx'
 import { Methods } from './methods.tsx'
-import { hasError, type InputNode, isButton, isHidden, isLink, textIn } from './nodes.ts'
+import {
+  hasError,
+  type InputNode,
+  isButton,
+  isHidden,
+  isLink,
+  isPassword,
+  textIn,
+} from './nodes.ts'
+import { RevealScript } from './reveal.tsx'
 import { Settings } from './settings.tsx'
 import { Sentence, sentence } from './tenant.tsx'
 import { topicOf } from './topic.ts'
 import { type Topic, WORDS, type Words } from './words.ts'
 
-/** A flow as a page that works without scripts. */
+/** A flow as a page that works without scripts; its only one shows passwords. */
 export const FlowDocument = ({ page }: { page: FlowPage }) => {
   const { kind, language, branding } = page
   return (
@@ -27,6 +36,7 @@ export const FlowDocument = ({ page }: { page: FlowPage }) => {
         <FlowContent page={page} />
       </main>
       <OtherPages page={page} words={WORDS[language]} />
+      {page.flow.ui.nodes.some(isPassword) && <RevealScript />}
     </Layout>
   )
 }

@@ -24,6 +24,9 @@ export const isButton = (node: Node): node is InputNode =>
 export const isField = (node: Node): node is InputNode =>
   isInput(node) && !isHidden(node) && !isButton(node)
 
+export const isPassword = (node: Node): node is InputNode =>
+  isInput(node) && node.attributes.type === 'password'
+
 /** The value to show in a field. Passwords are never shown. */
 export function textIn({ attributes: { type, value } }: InputNode): string {
   return type === 'password' ? '' : value

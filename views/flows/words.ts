@@ -46,6 +46,7 @@ export interface Words {
   remove: string
   otherPages: string
   back: string
+  showPassword: string
   enterCode: string
   beginAgain: string
   links: Record<FlowKind, string>
@@ -107,6 +108,7 @@ const en: Words = {
   remove: 'Remove',
   otherPages: 'Other pages',
   back: 'Back to the app',
+  showPassword: 'Show password',
   enterCode: 'Enter the code',
   beginAgain: 'Start over',
   links: {
@@ -211,6 +213,7 @@ const de: Words = {
   remove: 'Entfernen',
   otherPages: 'Andere Seiten',
   back: 'Zurück zur App',
+  showPassword: 'Passwort anzeigen',
   enterCode: 'Code eingeben',
   beginAgain: 'Von vorn beginnen',
   links: {

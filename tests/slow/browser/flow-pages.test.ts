@@ -128,8 +128,9 @@ test('What is rarely needed is hidden until it is unfolded', async () => {
 
 const focused = () =>
   page.evaluate(() => {
-    const { name, value, textContent, tagName } = document.activeElement as HTMLInputElement
-    return tagName === 'BUTTON' ? `${name}=${value}` : name || textContent
+    const { name, value, textContent, tagName, ariaLabel } =
+      document.activeElement as HTMLInputElement
+    return ariaLabel ?? (tagName === 'BUTTON' ? `${name}=${value}` : name || textContent)
   })
 
 /** Everything on the page that takes the focus, in the order of the Tab key, with its outline. */
@@ -152,13 +153,29 @@ async function tabThrough(name: string, steps: number) {
 }
 
 test('The Tab key starts at the first field, goes from top to bottom, and shows where it is', async () => {
-  expect(await tabThrough('login', 9)).toEqual([
-    ...['identifier', 'password', 'method=password', 'method=code'],
+  expect(await tabThrough('login', 10)).toEqual([
+    ...['identifier', 'password', 'Show password', 'method=password', 'method=code'],
     ...['provider=github', 'provider=google', 'provider=apple'],
     ...['Create an account', 'Forgot your password?'],
   ])
   for (const name of ['login-second-factor', 'settings-kept']) await tabThrough(name, 15)
 }, 30_000)
+
+test('A password can be shown, and is hidden again when it is sent', async () => {
+  await open('login')
+  const password = page.getByLabel('Password', { exact: true })
+  const show = page.getByRole('button', { name: 'Show password' })
+  await password.fill('correct horse')
+  await show.click()
+  expect(await password.getAttribute('type')).toBe('text')
+  expect(await show.getAttribute('aria-pressed')).toBe('true')
+  await page.locator('input[name=identifier]').fill('ada@example.com')
+  await page.evaluate(() => addEventListener('submit', (event) => event.preventDefault()))
+  await password.press('Enter')
+  expect(await password.getAttribute('type')).toBe('password')
+  await open('login', plain)
+  expect(await plain.getByRole('button', { name: 'Show password' }).count()).toBe(0)
+})
 
 test('Enter sends what belongs to the field, and nothing while a field is empty', async () => {
   await open('login')
