@@ -52,13 +52,15 @@ export const FlowContent = ({ page, isSample }: { page: FlowPage; isSample?: boo
   const intros = messages.filter((message) => message.type === 'info' && !hasLink(message))
   const focused = isSample ? undefined : focusOf(page, forms)
   const parts = { forms, words, account, focused }
+  // A sample is a part of another page.
+  const Heading = isSample ? 'h4' : 'h1'
   return (
     <>
       <header>
         <TenantMark name={tenantName} logos={branding?.logos} />
-        <h1>
+        <Heading>
           <Sentence text={words.headings[topic]} name={tenantName} />
-        </h1>
+        </Heading>
         <Intro page={page} words={words} />
         <Introductions messages={intros} />
         {NAMED.has(topic) && account && <p class="account">{account}</p>}

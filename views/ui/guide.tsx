@@ -15,10 +15,10 @@ export const GuideStep = (step: {
 }) => (
   <li class={step.isDone ? 'done' : undefined}>
     <div>
-      <h3>
+      <h2>
         {step.title}
         {step.isDone && <span class="unseen"> (done)</span>}
-      </h3>
+      </h2>
       {step.children}
     </div>
   </li>

@@ -39,10 +39,14 @@ const ROUTES = CONSOLE_PAGES.map(routeOf).toSorted((one, other) => stepsOf(one) 
 const routeAt = (path: string) =>
   ROUTES.find((route) => new RegExp(`^${route.replaceAll(/:\w+/g, '[^/]+')}$`).test(path))
 
-/** An address of each page, as links and buttons lead there from the overviews of tenant and installation. */
+/** An address of each page: of those without an id their own, and where links lead from there. */
 async function addresses(): Promise<Map<string, string>> {
   const found = new Map<string, string>()
-  const open = ['/console', '/console/installation']
+  const overview = new URL((await page.request.get(`${demo.url}/console`)).url()).pathname
+  const tenant = overview.split('/')[2] ?? ''
+  const open = ROUTES.map((route) =>
+    route.replace(':tenant', tenant).replace(':environment', 'live'),
+  ).filter((address) => !address.includes(':'))
   for (const address of open) {
     if (found.has(routeAt(address) ?? '')) continue
     const response = await page.request.get(demo.url + address)
@@ -56,12 +60,8 @@ async function addresses(): Promise<Map<string, string>> {
   return found
 }
 
-/** Pages for newcomers, which other tests walk through, and one with the parts of a delivery of an endpoint. */
+/** Pages behind a token, which other tests walk through, and one with the parts of a delivery of an endpoint. */
 const UNLINKED = [
-  '/console/start',
-  '/console/:tenant/welcome',
-  '/console/:tenant/first-key',
-  '/console/:tenant/first-job',
   '/setup/:token',
   '/console/link/:token',
   '/console/invitation/:token',
