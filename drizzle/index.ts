@@ -15,6 +15,7 @@ import m0012 from './0012_user_search.sql' with { type: 'text' }
 import m0013 from './0013_key_details.sql' with { type: 'text' }
 import m0014 from './0014_session_and_password_rules.sql' with { type: 'text' }
 import m0015 from './0015_tenant_deletion.sql' with { type: 'text' }
+import m0016 from './0016_sign_in_history.sql' with { type: 'text' }
 
 export const migrations = [
   { id: '0000_foundation', sql: m0000 },
@@ -33,4 +34,5 @@ export const migrations = [
   { id: '0013_key_details', sql: m0013 },
   { id: '0014_session_and_password_rules', sql: m0014 },
   { id: '0015_tenant_deletion', sql: m0015 },
+  { id: '0016_sign_in_history', sql: m0016 },
 ]

@@ -77,7 +77,7 @@ const WITHOUT_TENANT: Record<string, string[]> = {
     'update mails where (mails.id = ? and mails.state = ?)',
     'passepartout_attempts where (passepartout_attempts.bot_id = ? and passepartout_attempts.opener_id = ?)',
     'passepartout_attempts where (passepartout_attempts.bot_id = ? and passepartout_attempts.opener_id = ? and passepartout_attempts.opened_at > ?)',
-    ...['addresses', 'credentials', 'sessions', 'social_links'].map(
+    ...['addresses', 'credentials', 'sessions', 'sign_ins', 'social_links'].map(
       (name) => `gate_${name} where gate_${name}.identity_id = ?`,
     ),
   ],

@@ -42,6 +42,7 @@ import { newUser } from './users/new-user.tsx'
 import { policiesPage } from './users/policies.tsx'
 import { providerPage } from './users/provider.tsx'
 import { signInPage } from './users/sign-in.tsx'
+import { signInHistoryPage } from './users/sign-ins.tsx'
 import { userPage } from './users/user.tsx'
 import { webhookPage } from './users/webhook.tsx'
 import { webhookDelivery } from './users/webhook-delivery.tsx'
@@ -85,6 +86,7 @@ export const PAGES: readonly Page[] = [
   userList,
   newUser,
   userPage,
+  signInHistoryPage,
   signInPage,
   providerPage,
   policiesPage,

@@ -26,6 +26,7 @@ import { createGateOperators } from './operators/index.ts'
 import { gateRetention } from './retention.ts'
 import { createRoutes } from './routes.ts'
 import { createSessions } from './sessions/index.ts'
+import { createSignIns } from './sessions/sign-ins.ts'
 import { createBrandingSettings } from './settings/branding/index.ts'
 import { createSettings } from './settings/index.ts'
 import { createRules } from './settings/rules.ts'
@@ -98,6 +99,7 @@ export function createGate(
     owesSecondFactor: secondFactors.isOwedBy,
     rules,
   })
+  const signIns = createSignIns({ db, store, clock })
   const setPassword = createPasswordChange({ store, clock, credentials, sessions, events })
   const selfService = createSelfService(platform, config, {
     store,
@@ -105,6 +107,7 @@ export function createGate(
     people,
     events,
     sessions,
+    signIns,
     settings,
     tenantMails,
     rules,
@@ -176,6 +179,7 @@ export function createGate(
     search,
     sessions,
     users: createUserSummaries({ store, search }),
+    signIns,
     history: createHistory({ clock, audit, store, delivery }),
     flows: selfService.flows,
     verification: selfService.verification,

@@ -7,6 +7,9 @@ export const MAX_SIGN_UP_DATA_BYTES = 8192
 /** Maximum number of sessions per identity; another one ends the oldest. */
 export const SESSIONS_KEPT = 100
 
+/** Maximum number of sign-ins and of failed attempts, each, that are kept per identity. */
+export const SIGN_INS_KEPT = 100
+
 /** Bounds of a tenant's session lifetime and idle timeout, in seconds. */
 export const MIN_SESSION_SECONDS = 300
 export const MAX_SESSION_SECONDS = 3650 * 86_400

@@ -294,6 +294,7 @@ export const portable: Portable = {
   tables: [settings, mailText, identity, address, credential, socialLink, erasedIdentity],
   leftOut: {
     gate_sessions: 'users sign in again',
+    gate_sign_ins: 'history of the exporting installation',
     gate_access_tokens: 'expire within a day',
     gate_decisions: 'history',
     gate_search_entries: 'derived from the identities',

@@ -3,12 +3,16 @@ import type { Store } from './store.ts'
 
 /** Retention rules of the engine. */
 export const gateRetention = (
-  { sessions, accessTokens, flows, decisions, erasures }: Store,
+  { sessions, signIns, accessTokens, flows, decisions, erasures }: Store,
   kept: { expiredMs: number; decisionsMs: number; auditMs: number },
 ): RetentionRule[] => [
   {
     name: 'gate sessions',
     deleteSlice: (now, limit) => sessions.removeExpired(now - kept.expiredMs, limit),
+  },
+  {
+    name: 'gate sign-ins',
+    deleteSlice: (now, limit) => signIns.removeBefore(now - kept.auditMs, limit),
   },
   {
     name: 'gate access tokens',

@@ -120,6 +120,29 @@ export const gateSessions = sqliteTable(
   ],
 )
 
+/** Attempts of identities to sign in. */
+export const gateSignIns = sqliteTable(
+  'gate_sign_ins',
+  {
+    seq: integer('seq').primaryKey({ autoIncrement: true }),
+    tenantId: ofTenant(),
+    identityId: identityId(),
+    at: integer('at').notNull(),
+    isSuccess: integer('is_success', { mode: 'boolean' }).notNull(),
+    method: text('method').notNull(),
+    /** Of a social login. */
+    provider: text('provider'),
+    /** Null for a success. */
+    reason: text('reason', { enum: ['wrong', 'inactive'] }),
+    ipAddress: text('ip_address'),
+    userAgent: text('user_agent'),
+  },
+  (t) => [
+    index('gate_sign_ins_by_identity').on(t.identityId, t.seq),
+    index('gate_sign_ins_by_time').on(t.at),
+  ],
+)
+
 /** Short-lived tokens issued for an API key. */
 export const gateAccessTokens = sqliteTable(
   'gate_access_tokens',

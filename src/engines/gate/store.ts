@@ -5,6 +5,7 @@ import { createAddressStore } from './identities/addresses-store.ts'
 import { createErasureStore } from './identities/erasures-store.ts'
 import { createSearchStore } from './identities/search/store.ts'
 import { createIdentityStore } from './identities/store.ts'
+import { createSignInStore } from './sessions/sign-ins-store.ts'
 import { createSessionStore } from './sessions/store.ts'
 import { createSettingsStore } from './settings/store.ts'
 import { createCodeStore } from './sign-in/flows/codes-store.ts'
@@ -23,6 +24,7 @@ export const createStore = (db: Db) => ({
   addresses: createAddressStore(db),
   credentials: createCredentialStore(db),
   sessions: createSessionStore(db),
+  signIns: createSignInStore(db),
   accessTokens: createAccessTokenStore(db),
   decisions: createDecisionStore(db),
   settings: createSettingsStore(db),

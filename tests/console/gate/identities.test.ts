@@ -167,6 +167,24 @@ test('Email and custom data change by the rules of the API, and a new address is
   expect((await viewer.send(`${path}/profile`, { email })).status).toBe(403)
 })
 
+test('The page of a user has the latest sign-ins, and a page of their own has all', async () => {
+  const { member, id: tenantId, ada, path } = await withAda()
+  const attempt = {
+    method: 'password',
+    ipAddress: '203.0.113.7',
+    userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  }
+  const person = { tenantId, id: ada.id }
+  for (let n = 0; n < 60; n++) app.gate.signIns.failed(person, attempt, 'wrong')
+  await app.db.commitFor(tenantId, () => app.gate.signIns.succeeded(person, attempt))
+  const shown = await member.sees(path, 'Signed in', 'Password, incorrect', 'Firefox on Linux')
+  expect(shown.html).toContain('/sign-ins"')
+  const first = await member.sees(`${path}/sign-ins`, '203.0.113.7')
+  const rest = await member.open(first.next)
+  expect([first.rows.length, rest.rows.length]).toEqual([50, 11])
+  expect((await member.open(`${path}/sign-ins?before=x`)).status).toBe(400)
+})
+
 test('Metadata is saved unless it is wrong or has changed since the page was opened', async () => {
   const { member, gate, ada, path, stored, object } = await withAda()
   const save = (metadata: string, seen = ada.updated_at) =>

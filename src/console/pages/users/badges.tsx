@@ -4,6 +4,7 @@ import { StatusBadge } from '../../../../views/ui/status.tsx'
 import type { Happening } from '../../../engines/gate/identities/history.ts'
 import type { IdentityDetail } from '../../../engines/gate/identities/model.ts'
 import type { Session } from '../../../engines/gate/sessions/model.ts'
+import type { SignIn } from '../../../engines/gate/sessions/sign-ins.ts'
 import type { Device } from '../../../platform/device.ts'
 import { good } from '../../page.tsx'
 
@@ -13,6 +14,7 @@ export type UserSession = Session & { device: Device | null }
 export interface UserView {
   identity: IdentityDetail
   sessions: readonly UserSession[]
+  signIns: readonly SignIn[]
   activity: readonly Happening[]
   /** Names of operators by ID. */
   names: ReadonlyMap<string, string>

@@ -22,12 +22,16 @@ import {
 import { Credentials, Sessions } from './credentials.tsx'
 import { Metadata, saveMetadata } from './metadata.tsx'
 import { Profile, saveProfile } from './profile.tsx'
+import { SignInSection } from './sign-ins.tsx'
 
 const MAILED = {
   sent: good('Email sent.'),
   held: warn('The email is held in the outbox, because this installation has no mail server.'),
   limited: warn('Not sent: too many emails to this address or from your team. Try again later.'),
 }
+/** Latest sign-ins on the page itself. */
+const SIGN_INS_SHOWN = 5
+
 const REMOVED = good('Sign-in method removed. Existing sessions continue.')
 
 /** One user: profile, sign-in methods, sessions, activity, metadata and actions. */
@@ -48,6 +52,7 @@ export const userPage = page({
           ...session,
           device: deviceOf(session.devices[0]?.user_agent ?? null),
         })),
+      signIns: gate.signIns.list(caller, identity.id, { limit: SIGN_INS_SHOWN }),
       activity: gate.history.of(caller, identity.id),
       names: new Map(operators.memberships.list(tenantId).map(({ id, email }) => [id, email])),
       hasCode: gate.signInMethods.security(caller).passwordless_enabled,
@@ -71,6 +76,7 @@ export const userPage = page({
         <About identity={identity} />
         <Credentials {...user} />
         <Sessions sessions={sessions} />
+        <SignInSection id={identity.id} signIns={user.signIns} />
         <Activity {...user} auditHref={audit} />
         <Profile identity={identity} />
         <Metadata identity={identity} />

@@ -11,6 +11,7 @@ import {
   gateFlows,
   gateIdentities,
   gateSessions,
+  gateSignIns,
   gateSocialLinks,
 } from '../schema.ts'
 import type { SocialLinkRow } from '../sign-in/social/links-store.ts'
@@ -36,6 +37,7 @@ export function personalData({ orm }: Snapshot, tenantId: string, id: string) {
     addresses: addressesOf(orm, id),
     credentials: credentialsOf(orm, row),
     sessions: sessionsOf(orm, row),
+    sign_ins: signInsOf(orm, id),
     flows: flowsOf(orm, row),
     access_tokens: accessTokensOf(orm, tenantId, id),
     decisions: decisionsOf(orm, tenantId, id),
@@ -43,6 +45,22 @@ export function personalData({ orm }: Snapshot, tenantId: string, id: string) {
 }
 
 type Orm = Snapshot['orm']
+
+const signInsOf = (orm: Orm, id: string) =>
+  orm
+    .select()
+    .from(gateSignIns)
+    .where(eq(gateSignIns.identityId, id))
+    .orderBy(gateSignIns.seq)
+    .all()
+    .map(({ at, isSuccess, method, provider, ipAddress, userAgent }) => ({
+      at: isoTime(at),
+      is_success: isSuccess,
+      method,
+      provider,
+      ip_address: ipAddress,
+      user_agent: userAgent,
+    }))
 
 const addressesOf = (orm: Orm, id: string) =>
   orm

@@ -9,6 +9,7 @@ import type { People } from '../identities/people.ts'
 import { presentIdentity } from '../identities/present.ts'
 import { createSignInMetrics } from '../metrics.ts'
 import type { Sessions } from '../sessions/index.ts'
+import type { SignIns } from '../sessions/sign-ins.ts'
 import type { TenantSettings } from '../settings/index.ts'
 import type { Rules } from '../settings/rules.ts'
 import type { Store } from '../store.ts'
@@ -74,6 +75,7 @@ export function createSelfService(
     people: People
     events: Events
     sessions: Sessions
+    signIns: SignIns
     settings: TenantSettings
     tenantMails: TenantMails
     rules: Rules

@@ -1,5 +1,7 @@
 import type { IdentityRow } from '../../identities/store.ts'
+import type { SignIns } from '../../sessions/sign-ins.ts'
 import type { Store } from '../../store.ts'
+import { type Client, deviceOf } from './client.ts'
 import type { CodeMails, Sending } from './code-mails.ts'
 import { type Codes, codeErrorOf } from './codes.ts'
 import type { CodeRow } from './codes-store.ts'
@@ -19,8 +21,9 @@ export function createCodeSteps(parts: {
   codes: Codes
   codeMails: CodeMails
   throttle: Throttle
+  signIns: SignIns
 }) {
-  const { store, repository, codes, codeMails, throttle } = parts
+  const { store, repository, codes, codeMails, throttle, signIns } = parts
 
   /** Sends a code if an account may sign in by this flow. Without one, the response is the same. */
   const sendToHolder = (
@@ -56,11 +59,12 @@ export function createCodeSteps(parts: {
     use: (flow: FlowRow, code: CodeRow) => T | undefined,
   ): Promise<T> {
     const typed = input.required('code')
-    return throttle.watched(client, () => redeemCode(flow, typed, use))
+    return throttle.watched(client, () => redeemCode(flow, client, typed, use))
   }
 
   async function redeemCode<T extends object>(
     flow: FlowRow,
+    client: Client,
     typed: string,
     use: (flow: FlowRow, code: CodeRow) => T | undefined,
   ): Promise<T> {
@@ -69,8 +73,17 @@ export function createCodeSteps(parts: {
       if (checked.outcome !== 'right') return { outcome: checked.outcome, used: undefined }
       return { outcome: 'wrong' as const, used: use(checked.flow, checked.code) }
     })
-    if (used === undefined) throw fieldError(codeErrorOf(flow.kind, outcome), { field: 'code' })
+    if (used === undefined) {
+      noteWrongCode(flow, client)
+      throw fieldError(codeErrorOf(flow.kind, outcome), { field: 'code' })
+    }
     return used
+  }
+
+  function noteWrongCode({ kind, tenantId, address }: FlowRow, client: Client) {
+    const person =
+      kind === 'login' && address !== null ? store.identities.byEmail(tenantId, address) : undefined
+    if (person) signIns.failed(person, { method: 'code', ...deviceOf(client) }, 'wrong')
   }
 
   /** The same for a code of a known identity, unless its purpose has become void since. */

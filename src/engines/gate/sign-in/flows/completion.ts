@@ -2,6 +2,7 @@ import type { Clock } from '../../../../platform/clock.ts'
 import type { IdentityRow } from '../../identities/store.ts'
 import type { Sessions } from '../../sessions/index.ts'
 import type { AssuranceLevel, SessionDetail } from '../../sessions/model.ts'
+import type { SignIns } from '../../sessions/sign-ins.ts'
 import type { Events } from '../../webhooks/events.ts'
 import type { ContinueWith } from '../model.ts'
 import type { Linking } from '../social/linking.ts'
@@ -48,17 +49,21 @@ export function createCompletion(parts: {
   clock: Clock
   repository: FlowRepository
   sessions: Sessions
+  signIns: SignIns
   linking: Linking
   addressProof: AddressProof
   events: Events
   /** The hosted page of a flow. */
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { clock, repository, sessions, linking, addressProof, events, hostedUrl } = parts
+  const { clock, repository, sessions, signIns, linking, addressProof, events, hostedUrl } = parts
 
   /** Signs in an existing identity: creates a session or raises its level. */
   function signIn(flow: FlowRow, person: IdentityRow, proof: Proof, client: Client): Completed {
-    if (person.state === 'inactive') throw fieldError(4010011)
+    if (person.state === 'inactive') {
+      signIns.failed(person, { ...proof, ...deviceOf(client) }, 'inactive')
+      throw fieldError(4010011)
+    }
     if (flow.identityId !== null && flow.identityId !== person.id) throw fieldError(4000006)
     const { owedBefore, ...opened } =
       flow.sessionId === null
@@ -66,7 +71,10 @@ export function createCompletion(parts: {
         : strengthen(flow.sessionId, person, proof, client)
     if (sessions.isOwedBy(person, opened.session.authenticator_assurance_level))
       return askForSecondFactor(flow, person, { ...opened, proof }, client)
-    if (owedBefore) publishLogin(person)
+    if (owedBefore) {
+      signIns.succeeded(person, { ...proof, ...deviceOf(client) })
+      publishLogin(person)
+    }
     return finish(flow, person, { ...opened, proof }, client)
   }
 
@@ -82,8 +90,10 @@ export function createCompletion(parts: {
   }
 
   /** Completes a registration: signs the new identity in. */
-  const signUp = (flow: FlowRow, person: IdentityRow, proof: Proof, client: Client): Completed =>
-    finish(flow, person, { ...open(person, proof, client), proof }, client)
+  function signUp(flow: FlowRow, person: IdentityRow, proof: Proof, client: Client): Completed {
+    signIns.succeeded(person, { ...proof, ...deviceOf(client) })
+    return finish(flow, person, { ...open(person, proof, client), proof }, client)
+  }
 
   /**
    * Completes this flow and starts another one for the second factor, which is also where a browser

@@ -1,5 +1,7 @@
 import type { Credentials } from '../../../../credentials/index.ts'
+import type { SignIns } from '../../../../sessions/sign-ins.ts'
 import type { Store } from '../../../../store.ts'
+import { deviceOf } from '../../client.ts'
 import type { Completed, Completion } from '../../completion.ts'
 import { fieldError } from '../../failure.ts'
 import type { FlowRepository } from '../../flow.ts'
@@ -18,8 +20,9 @@ export function createPasswordLogin(parts: {
   passwords: FormPasswords
   throttle: Throttle
   completion: Completion
+  signIns: SignIns
 }) {
-  const { store, credentials, repository, passwords, throttle, completion } = parts
+  const { store, credentials, repository, passwords, throttle, completion, signIns } = parts
 
   /** `knownEmail` is the address of a user who signs in again. */
   return async function signIn(form: Form, knownEmail: string | undefined): Promise<Completed> {
@@ -37,7 +40,10 @@ export function createPasswordLogin(parts: {
     const sender = { tenantId, client }
     const person = email === undefined ? undefined : store.identities.byEmail(tenantId, email)
     const stored = await passwords.verify(sender, person, password)
-    if (!person || stored === undefined) throw fieldError(4000006)
+    if (!person || stored === undefined) {
+      if (person) signIns.failed(person, { method: 'password', ...deviceOf(client) }, 'wrong')
+      throw fieldError(4000006)
+    }
     const renewed = await passwords.renew(sender, password, stored)
     return repository.advance(flow, (current) => {
       // The identity or its password may have changed in the meantime.

@@ -1,7 +1,9 @@
 import type { SecondFactors } from '../../../../credentials/second-factor/index.ts'
 import type { IdentityRow } from '../../../../identities/store.ts'
 import { isByMailbox } from '../../../../sessions/index.ts'
+import type { SignIns } from '../../../../sessions/sign-ins.ts'
 import type { Store } from '../../../../store.ts'
+import { deviceOf } from '../../client.ts'
 import type { Completed, Completion } from '../../completion.ts'
 import { fieldError, tooSoon } from '../../failure.ts'
 import type { FlowRepository } from '../../flow.ts'
@@ -18,8 +20,9 @@ export function createSecondFactorLogin(parts: {
   repository: FlowRepository
   throttle: Throttle
   completion: Completion
+  signIns: SignIns
 }) {
-  const { store, secondFactors, repository, throttle, completion } = parts
+  const { store, secondFactors, repository, throttle, completion, signIns } = parts
 
   const nodes = (person: IdentityRow | undefined, say: Say) => [
     ...totpLogin(say),
@@ -40,8 +43,10 @@ export function createSecondFactorLogin(parts: {
       const person = store.identities.find(flow.tenantId, current.identityId ?? '')
       if (!person) return { is: undefined, outcome: 'wrong' as const, waitMs: 0 }
       const outcome = accept(person, typed, by)
-      if (outcome !== 'right')
+      if (outcome !== 'right') {
+        signIns.failed(person, { method, ...deviceOf(client) }, 'wrong')
         return { is: undefined, outcome, waitMs: secondFactors.blockedMs(person, by) }
+      }
       return completion.signIn(current, person, { method, aal: 'aal2' }, client)
     })
     if (result.is === 'signed_in') return result
