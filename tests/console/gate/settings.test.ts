@@ -221,3 +221,11 @@ test('Decisions are found by subject, and link to their request', async () => {
   const detail = await owner.sees(path, 'No policy permits this', 'Starter set (current)')
   detail.says('subject=billing&amp;action=invoices.read').omits('<script>alert')
 })
+
+test('Without a mail server, email codes name who sets one up, and admins get the link', async () => {
+  const { id, owner } = await app.newTenant()
+  await owner.sees('/sign-in', 'ask an admin of the installation to set up a mail server')
+  const admin = await app.signIn({ isAdmin: true, roles: { [id]: 'owner' } })
+  const page = await admin.sees('/sign-in', 'Set up the mail server')
+  expect(page.links).toContain('/installation/mail-server')
+})
