@@ -1,4 +1,3 @@
-import { EmptyState } from '../../../../views/ui/empty-state.tsx'
 import { PageHead, Section } from '../../../../views/ui/section.tsx'
 import { StatusBadge } from '../../../../views/ui/status.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
@@ -95,13 +94,7 @@ const SignInTable = ({
     idOf={({ seq }) => `${seq}`}
     columns={COLUMNS}
     {...(pages && { pages })}
-    empty={
-      <EmptyState
-        icon="signIn"
-        sentence="No sign-ins yet"
-        next="Attempts to sign in to this account appear here, whether they succeed or not."
-      />
-    }
+    empty={<p class="hint">No sign-ins yet</p>}
   />
 )
 
