@@ -22,7 +22,7 @@ test('The preview of the branding follows what is typed, and keeps what was type
   await page.fill('#field-display_name', 'Acme <b>Cloud</b>')
   await page.fill('#field-accent_color', '#7c3aed')
   await page.getByText('white text on #7c3aed').waitFor()
-  await page.locator('.sample.dark h1').filter({ hasText: 'Acme <b>Cloud</b>' }).waitFor()
+  await page.locator('.sample.dark header h4').filter({ hasText: 'Acme <b>Cloud</b>' }).waitFor()
   await page.waitForFunction(
     () =>
       getComputedStyle(document.querySelector('.sample .primary') as Element).backgroundColor ===
