@@ -205,6 +205,7 @@ export function createApp(
 
   return {
     app,
+    backups,
     clockwork,
     delivery,
     gate,

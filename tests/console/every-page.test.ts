@@ -114,6 +114,7 @@ test.each([
 
 test('Everything of another tenant is unknown to every page, and changed by none', async () => {
   const { owner: stranger } = await app.newTenant('Other')
+  await app.clock.settled()
   // Names that every tenant can have, and what is of no tenant.
   const others =
     /^\/console\/(sign-in\/providers|settings\/branding|installation|account|link|invitation|live)\/|^(?!.*\/:)|^\/setup/
@@ -136,6 +137,7 @@ test('Everything of another tenant is unknown to every page, and changed by none
 
 test('Rows of another tenant are changed by no action on selected rows', async () => {
   const { owner: stranger } = await app.newTenant('Other')
+  await app.clock.settled()
   const ids = Object.entries(parameters).flatMap(([, [id]]) => (id ? [['ids[]', id]] : []))
   const wrong: string[] = []
   const selecting = routesIn(app, 'POST').filter((path) => path.includes('/selected/'))
@@ -151,6 +153,7 @@ test('Rows of another tenant are changed by no action on selected rows', async (
 })
 
 test('Everything of one environment is unknown in the other', async () => {
+  await app.clock.settled()
   const wrong: string[] = []
   let count = 0
   for (const method of ['GET', 'POST'] as const)

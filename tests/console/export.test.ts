@@ -6,7 +6,7 @@ const app = await useConsole({ env: WITH_MAIL })
 const acme = await app.newTenant()
 await addOneOfEach(app, acme)
 const admin = await app.newAdmin()
-const routes = routesIn(app, 'GET').filter((path) => path.endsWith('/export'))
+const routes = routesIn(app, 'GET').filter((path) => /(?<!configuration)\/export$/.test(path))
 const pathOf = (route: string) => route.replace('/console', '')
 
 const linesOf = (text: string) => text.split(/\r?\n/).slice(0, -1)

@@ -89,6 +89,6 @@ test('Admins find tenants, operators and pages of the installation; others nothi
   expect(await find(operator.id, admin)).toEqual([person])
   expect(await find('health', admin)).toEqual(['/installation/health'])
   expect(await find('bots', admin)).toEqual([])
-  expect((await operator.open('/find?q=bots')).location).toBe('/console/start')
+  expect((await operator.open('/find?q=bots')).location).toBe('/console/start?q=bots')
   expect((await pagesOf(app).open('/find?q=bots')).status).toBe(303)
 })

@@ -85,8 +85,9 @@ export async function bootTestApp(options: TestAppOptions = {}) {
   const gatehouse = createApp(platform, config)
   await gatehouse.start()
   clock.settled = async () => {
-    const { clockwork, delivery, mail, passepartout } = gatehouse
-    await Promise.all([clockwork.loop.idle(), delivery.idle(), passepartout.idle(), mail.idle()])
+    const { backups, clockwork, delivery, mail, passepartout } = gatehouse
+    const loops = [clockwork.loop.idle(), delivery.idle(), passepartout.idle(), mail.idle()]
+    await Promise.all([...loops, backups.idle()])
   }
   await clock.settled()
 
