@@ -376,7 +376,7 @@ test('A link replaces the page without loading it again, with title, focus and t
 
 test('The way back from a page leads to the form that was refused before it, at its own address', async () => {
   const page = await open('/bots')
-  await page.getByLabel('Token').fill('no token')
+  await page.getByLabel('Token', { exact: true }).fill('no token')
   await page.click('button:has-text("Check and save token")')
   await page.waitForSelector('.errorsummary')
   const own = `${app.url}/console/${acme.id}/live/bots`
