@@ -18,6 +18,7 @@ import { createEditing } from './identities/editing.ts'
 import { createErasure } from './identities/erasure.ts'
 import { createHistory } from './identities/history.ts'
 import { createIdentities } from './identities/index.ts'
+import { createMoveNotice } from './identities/move-notice.ts'
 import { createPeople, type OperatorHooks } from './identities/people.ts'
 import { createIdentitySearch } from './identities/search/index.ts'
 import { createUserSummaries } from './identities/summaries.ts'
@@ -31,6 +32,7 @@ import { createBrandingSettings } from './settings/branding/index.ts'
 import { createSettings } from './settings/index.ts'
 import { createRules } from './settings/rules.ts'
 import { createSignInMethods } from './settings/sign-in-methods.ts'
+import { createNotify } from './sign-in/flows/notices.ts'
 import { createSelfService, type Web } from './sign-in/index.ts'
 import { createTenantMails } from './sign-in/mail-templates/tenant-mails.ts'
 import { createStore } from './store.ts'
@@ -88,7 +90,9 @@ export function createGate(
     newCredential,
     schemaUrl,
   })
-  const editing = createEditing({ db, people, identities })
+  const notify = createNotify({ ...platform, mail, tenantMails })
+  const moveNotice = createMoveNotice({ mail, store, notify })
+  const editing = createEditing({ db, people, identities, moveNotice })
   const sessions = createSessions({
     db,
     clock,
@@ -111,6 +115,7 @@ export function createGate(
     settings,
     tenantMails,
     rules,
+    notify,
     hashing,
     credentials,
     setPassword,

@@ -1,12 +1,13 @@
 import { expect, test } from 'bun:test'
-import { ACCOUNT, DAY, MINUTE, mailTo, type Tenant, useConsole } from '../fixture.ts'
+import { ACCOUNT, DAY, MINUTE, mailTo, type Tenant, useConsole, WITH_MAIL } from '../fixture.ts'
 
 const PAGE = '/identities'
 
 const app = await useConsole()
+const mailing = await useConsole({ env: WITH_MAIL })
 
-async function withAda() {
-  const acme = await app.newTenant()
+async function withAda(at = app) {
+  const acme = await at.newTenant()
   const member = await acme.as('member')
   const { password } = ACCOUNT
   const ada = await newUser(acme, 'ada', { credentials: { password: { config: { password } } } })
@@ -22,9 +23,9 @@ async function newUser({ gate }: Pick<Tenant, 'gate'>, name: string, fields: obj
   return answer.body as { id: string; updated_at: string }
 }
 
-async function signIn(tenantId: string, identityId: string) {
-  const { session } = await app.db.commit(() =>
-    app.gate.sessions.open(app.gate.people.existing(tenantId, identityId), {
+async function signIn(tenantId: string, identityId: string, at = app) {
+  const { session } = await at.db.commit(() =>
+    at.gate.sessions.open(at.gate.people.existing(tenantId, identityId), {
       assuranceLevel: 'aal1',
       methods: [{ method: 'password', aal: 'aal1' }],
       ipAddress: '203.0.113.7',
@@ -34,8 +35,8 @@ async function signIn(tenantId: string, identityId: string) {
   return session.id
 }
 
-const isSignedIn = (tenantId: string, sessionId: string) =>
-  app.gate.sessions.alive(tenantId, sessionId) !== undefined
+const isSignedIn = (tenantId: string, sessionId: string, at = app) =>
+  at.gate.sessions.alive(tenantId, sessionId) !== undefined
 
 test('The list finds users by id, start of the address, and state', async () => {
   const acme = await app.newTenant()
@@ -200,16 +201,16 @@ test('Metadata is saved unless it is wrong or has changed since the page was ope
 })
 
 test('An email for recovery has a code that ends all sessions; one for verification is sent until it is verified', async () => {
-  const { member, gate, ada, path, object, ...acme } = await withAda()
-  const session = await signIn(acme.id, ada.id)
+  const { member, gate, ada, path, object, ...acme } = await withAda(mailing)
+  const session = await signIn(acme.id, ada.id, mailing)
   const page = await member.press(path, 'Send recovery email')
   expect(member.audited('identity.recovery_sent')).toEqual([object])
-  const [link = ''] = /^https?:\S+$/m.exec(mailTo(app, 'ada@example.com')) ?? []
+  const [link = ''] = /^https?:\S+$/m.exec(mailTo(mailing, 'ada@example.com')) ?? []
   page.omits(link)
   const { flow, code } = Object.fromEntries(new URL(link).searchParams)
   const submitted = { method: 'code', code }
   const { status } = await gate.post(`/v1/gate/auth/recovery/submit?flow=${flow}`, submitted)
-  expect([status, isSignedIn(acme.id, session)]).toEqual([200, false])
+  expect([status, isSignedIn(acme.id, session, mailing)]).toEqual([200, false])
 
   const verified = [{ value: 'bob@example.com', verified: true }]
   const bob = await newUser({ gate }, 'bob', { verifiable_addresses: verified })
@@ -218,6 +219,94 @@ test('An email for recovery has a code that ends all sessions; one for verificat
   expect(member.audited('verification.sent')).toHaveLength(1)
   ;(await member.open(`${PAGE}/${bob.id}`)).omits('Send verification email')
   expect((await member.send(`${PAGE}/${bob.id}/verify`)).status).toBe(400)
+})
+
+test('Without a mail server no email is offered, and the page says what to do instead', async () => {
+  const { member, id, path } = await withAda()
+  const page = await member.open(path)
+  page.omits('Send recovery email', 'Send verification email', 'with a code that is emailed')
+  page.says(
+    "Recovery emails can't be sent yet. Ask an admin of the installation",
+    'Until then, users',
+  )
+  page.says("Verification emails can't be sent yet.")
+  ;(await member.open(`${PAGE}/new`))
+    .says('can only use social login', 'Ask an admin')
+    .omits('with an email code or social login')
+  const admin = await app.signIn({ isAdmin: true, roles: { [id]: 'owner' } })
+  expect((await admin.open(path)).html).toContain('/mail-server">Set up the mail server')
+})
+
+test('A verified address is told that an operator replaced it, unless no email can be sent', async () => {
+  for (const [at, isVerified, by, flash] of [
+    [mailing, true, 'operator', 'is not verified yet.'],
+    [mailing, false, 'operator', 'is not verified yet.'],
+    [mailing, true, 'key', ''],
+    [app, true, 'operator', 'The old address got no notice'],
+    [app, false, 'operator', 'is not verified yet.'],
+  ] as const) {
+    const { as, ...acme } = await at.newTenant()
+    const member = await as('member')
+    const name = `eve-${acme.id}`
+    const recipient = `${name}@example.com`
+    const address = { value: recipient, verified: isVerified }
+    const eve = await newUser(acme, name, { verifiable_addresses: [address] })
+    const email = 'mallory@example.net'
+    const path = `${PAGE}/${eve.id}`
+    const saved =
+      by === 'key'
+        ? await acme.gate.patch(`/v1/gate/identities/${eve.id}`, [
+            { op: 'replace', path: '/traits/email', value: email },
+          ])
+        : await member.follow(await member.send(`${path}/profile`, { email, seen: eve.updated_at }))
+    if ('says' in saved) saved.says(flash)
+    const isTold = at === mailing && isVerified && by === 'operator'
+    const told = at.mail.outbox.page('all', { recipient }, { limit: 10 }).mails
+    expect([isVerified, by, told.length]).toEqual([isVerified, by, isTold ? 1 : 0])
+    if (!isTold) continue
+    expect(told[0]?.subject).toBe('Your Acme email address was changed')
+    expect(mailTo(at, recipient)).toContain('An administrator changed')
+    expect(mailTo(at, recipient)).not.toContain(email)
+  }
+})
+
+test.each([
+  [
+    { display_name: 'Eve', plan: 'pro' },
+    { display_name: 'Eva', plan: 'pro' },
+  ],
+  [undefined, { name: 'Eva' }],
+  [{ plan: 'pro' }, { name: 'Eva', plan: 'pro' }],
+])('The name of %j is a field of its own', async (before, after) => {
+  const { as, ...acme } = await app.newTenant()
+  const member = await as('member')
+  const email = 'eve@example.com'
+  const { body: eve } = await acme.gate.post('/v1/gate/identities', {
+    schema_id: 'user',
+    traits: { email, ...(before && { custom_data: before }) },
+  })
+  const custom_data = before ? '{"plan": "pro"}' : ''
+  const typed = { email, name: ' Eva ', seen: eve.updated_at }
+  const twice = await member.send(`${PAGE}/${eve.id}/profile`, {
+    ...typed,
+    custom_data: '{"name": "x", "display_name": "x"}',
+  })
+  expect(twice.wrong).toEqual(['custom_data'])
+  await member.send(`${PAGE}/${eve.id}/profile`, { ...typed, custom_data })
+  const { body } = await acme.gate.get(`/v1/gate/identities/${eve.id}`)
+  expect(body.traits.custom_data).toEqual(after)
+  expect((await member.open(`${PAGE}/${eve.id}`)).html).toMatch(/name="name"[^>]*value="Eva"/)
+})
+
+test('A name in two parts is edited as custom data', async () => {
+  const { as, ...acme } = await app.newTenant()
+  const { body: eve } = await acme.gate.post('/v1/gate/identities', {
+    schema_id: 'user',
+    traits: { email: 'eve@example.com', custom_data: { first_name: 'Eve', last_name: 'Moor' } },
+  })
+  const { html } = await (await as('member')).open(`${PAGE}/${eve.id}`)
+  expect(html).not.toContain('name="name"')
+  expect(html).toContain('&quot;first_name&quot;')
 })
 
 test('Emails are limited for one address, and to 100 an hour for the operators of a tenant', async () => {

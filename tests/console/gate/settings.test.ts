@@ -224,7 +224,7 @@ test('Decisions are found by subject, and link to their request', async () => {
 
 test('Without a mail server, email codes name who sets one up, and admins get the link', async () => {
   const { id, owner } = await app.newTenant()
-  await owner.sees('/sign-in', 'ask an admin of the installation to set up a mail server')
+  await owner.sees('/sign-in', 'Ask an admin of the installation to set up a mail server')
   const admin = await app.signIn({ isAdmin: true, roles: { [id]: 'owner' } })
   const page = await admin.sees('/sign-in', 'Set up the mail server')
   expect(page.links).toContain('/installation/mail-server')

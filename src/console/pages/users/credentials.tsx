@@ -11,6 +11,7 @@ import { PROVIDERS } from '../../../config/index.ts'
 import type { IdentityDetail } from '../../../engines/gate/identities/model.ts'
 import { providerName } from '../../../engines/gate/sign-in/flows/ui/providers.ts'
 import { usePage } from '../../page.tsx'
+import { NoMailServer } from '../no-mail-server.tsx'
 import { deviceName, methodNames, type UserSession, type UserView } from './badges.tsx'
 
 type Credential = IdentityDetail['credentials'][string]
@@ -32,6 +33,8 @@ interface Removal {
   path: string
   verb: string
   consequence: string
+  /** The consequence if no emails can be sent. */
+  withoutMail?: string
 }
 
 const ACCOUNT = {
@@ -41,11 +44,12 @@ const ACCOUNT = {
 }
 
 /** Label of each credential, and the consequences of removing it. */
-const CREDENTIALS: Record<string, { label: string; verb: string; consequence: string }> = {
+const CREDENTIALS: Record<string, { label: string } & Omit<Removal, 'path'>> = {
   password: {
     label: 'Password',
     verb: 'Remove password',
     consequence: 'They can set a new password with a code that is emailed to them.',
+    withoutMail: "They can't set a new password until this installation has a mail server.",
   },
   totp: {
     label: 'Authenticator app',
@@ -65,13 +69,14 @@ export const nameOfCredential = (type: string): string => CREDENTIALS[type]?.lab
 
 /** Sign-in methods of a user, which can be removed. */
 export function Credentials(user: Pick<UserView, 'identity' | 'hasCode'>) {
-  const { may, href } = usePage()
-  const { state } = user.identity
+  const { may, href, mail } = usePage()
+  const isRecoverable = may('change') && user.identity.state === 'active'
   return (
     <Section
       id="credentials"
       title="Sign-in methods"
-      aside={may('change') && state === 'active' && <RecoveryMail />}
+      {...(isRecoverable && !mail.hasServer && { note: <RecoveryNeedsMail /> })}
+      aside={isRecoverable && mail.hasServer && <RecoveryMail />}
     >
       <DataTable<CredentialRow>
         caption="Sign-in methods"
@@ -82,7 +87,11 @@ export function Credentials(user: Pick<UserView, 'identity' | 'hasCode'>) {
           <EmptyState
             icon="signIn"
             sentence="No sign-in methods yet"
-            next="They can set a password with account recovery, or use an email code if it is enabled."
+            next={
+              mail.hasServer
+                ? 'They can set a password with account recovery, or use an email code if it is enabled.'
+                : 'They can use social login if it is enabled.'
+            }
             action={<LinkButton href={href('/sign-in')}>View sign-in methods</LinkButton>}
           />
         }
@@ -90,6 +99,13 @@ export function Credentials(user: Pick<UserView, 'identity' | 'hasCode'>) {
     </Section>
   )
 }
+
+const RecoveryNeedsMail = () => (
+  <>
+    Recovery emails can't be sent yet. <NoMailServer /> Until then, users who lost their password
+    can use social login, or you delete the user and create a new one with a password.
+  </>
+)
 
 const RecoveryMail = () => (
   <Confirm
@@ -174,11 +190,14 @@ const REMOVAL: Column<CredentialRow> = {
         id={`remove-${row.id.replaceAll(/[^\w-]/g, '-')}`}
         verb={row.removal.verb}
         question={`${row.removal.verb}?`}
-        consequence={row.removal.consequence}
+        consequence={consequenceOf(row.removal)}
         action={usePage().actionHref(row.removal.path)}
       />
     ),
 }
+
+const consequenceOf = ({ consequence, withoutMail = consequence }: Removal): string =>
+  usePage().mail.hasServer ? consequence : withoutMail
 
 /** Sessions of a user, which can be ended. */
 export function Sessions({ sessions }: Pick<UserView, 'sessions'>) {

@@ -7,7 +7,8 @@ import { PageHead } from '../../../../views/ui/section.tsx'
 import type { NewIdentity } from '../../../engines/gate/identities/model.ts'
 import type { Fields } from '../../../http/body.ts'
 import { trimmedText } from '../../form.ts'
-import { good, page } from '../../page.tsx'
+import { good, page, usePage } from '../../page.tsx'
+import { NoMailServer } from '../no-mail-server.tsx'
 import { metadataIn } from './metadata.tsx'
 
 /** The form of a new user. */
@@ -39,7 +40,7 @@ export const newUser = page({
           type="password"
           autocomplete="new-password"
           isRequired={false}
-          help="Without a password, they sign in with an email code or social login, or set a password with account recovery."
+          help={<WithoutPassword />}
         />
         <Textarea
           name="metadata"
@@ -69,6 +70,19 @@ export const newUser = page({
     },
   },
 })
+
+const WithoutPassword = () =>
+  usePage().mail.hasServer ? (
+    <>
+      Without a password, they sign in with an email code or social login, or set a password with
+      account recovery.
+    </>
+  ) : (
+    <>
+      Without a password, they can only use social login: email codes and account recovery need a
+      mail server. <NoMailServer />
+    </>
+  )
 
 function wantedIn(fields: Fields): NewIdentity {
   const email = trimmedText(fields, 'email')

@@ -9,6 +9,7 @@ import { MAX_RETURN_URLS } from '../../../engines/gate/limits.ts'
 import { providerName } from '../../../engines/gate/sign-in/flows/ui/providers.ts'
 import { AppError, fail, invalid, notFound } from '../../../platform/errors.ts'
 import { good, type PageContext, page, usePage } from '../../page.tsx'
+import { NoMailServer } from '../no-mail-server.tsx'
 import { DISABLED, ENABLED, Switch, Switched } from './badges.tsx'
 import { missingOf } from './provider.tsx'
 import { Providers, type SignInView } from './sign-in-providers.tsx'
@@ -140,15 +141,11 @@ export function Methods(view: SignInView) {
   )
 }
 
-/** Who can set up the mail server, and where. */
-function NoMailServer() {
-  const { operator, href } = usePage()
-  return operator.isAdmin ? (
-    <a href={href('/mail-server')}>Set up the mail server</a>
-  ) : (
-    <>Emails can't be sent yet: ask an admin of the installation to set up a mail server.</>
-  )
-}
+const CodesNeedMail = () => (
+  <>
+    Codes can't be sent yet. <NoMailServer />
+  </>
+)
 
 interface Method {
   id: string
@@ -175,7 +172,7 @@ const methodsOf = ({ hasCode, hasMail, hasSecondFactor }: SignInView): Method[] 
     text: 'A 6-digit code sent by email, instead of a password.',
     isOn: hasCode,
     isSwitched: true,
-    ...(!hasMail && { issue: <NoMailServer /> }),
+    ...(!hasMail && { issue: <CodesNeedMail /> }),
   },
   {
     id: 'second-factor',

@@ -11,6 +11,7 @@ import type { Caller } from '../../../platform/caller.ts'
 import { deviceOf } from '../../../platform/device.ts'
 import { AppError, fail, notFound } from '../../../platform/errors.ts'
 import { good, type PageContext, page, usePage, warn } from '../../page.tsx'
+import { NoMailServer } from '../no-mail-server.tsx'
 import { Activity } from './activity.tsx'
 import {
   deviceName,
@@ -41,7 +42,7 @@ export const userPage = page({
   right: 'read',
 
   load(context): UserView {
-    const { gate, operators, tenantId } = context
+    const { gate, operators, tenantId, mail } = context
     const caller = context.caller('gate', 'live')
     const identity = existing(context)
     return {
@@ -55,7 +56,7 @@ export const userPage = page({
       signIns: gate.signIns.list(caller, identity.id, { limit: SIGN_INS_SHOWN }),
       activity: gate.history.of(caller, identity.id),
       names: new Map(operators.memberships.list(tenantId).map(({ id, email }) => [id, email])),
-      hasCode: gate.signInMethods.security(caller).passwordless_enabled,
+      hasCode: mail.hasServer && gate.signInMethods.security(caller).passwordless_enabled,
     }
   },
 
@@ -100,6 +101,9 @@ export const userPage = page({
       flash: {
         saved: good('Profile saved.'),
         moved: good('Profile saved. The new email address is not verified yet.'),
+        unannounced: warn(
+          'Profile saved. The new email address is not verified yet. The old address got no notice, because this installation has no mail server.',
+        ),
       },
       run: (context) => saveProfile(context, existing(context)),
     },
@@ -217,17 +221,19 @@ function sentenceOn({ state }: IdentityDetail, sessions: readonly UserSession[])
 }
 
 function About({ identity }: Pick<UserView, 'identity'>) {
-  const { may, actionHref } = usePage()
+  const { may, actionHref, mail } = usePage()
   const { verifiable_addresses: addresses, state } = identity
-  const isUnverified = state === 'active' && addresses.some(({ verified }) => !verified)
+  const isToVerify =
+    may('change') && state === 'active' && addresses.some(({ verified }) => !verified)
   return (
     <Section
       id="who"
       title="About"
       isCard
+      {...(isToVerify && !mail.hasServer && { note: <VerificationNeedsMail /> })}
       aside={
-        may('change') &&
-        isUnverified && (
+        isToVerify &&
+        mail.hasServer && (
           <ActionButton isSmall action={actionHref('verify')}>
             Send verification email
           </ActionButton>
@@ -238,6 +244,12 @@ function About({ identity }: Pick<UserView, 'identity'>) {
     </Section>
   )
 }
+
+const VerificationNeedsMail = () => (
+  <>
+    Verification emails can't be sent yet. <NoMailServer />
+  </>
+)
 
 function factsOf(identity: IdentityDetail): Fact[] {
   const time = (at: string) => <Time at={Date.parse(at)} />

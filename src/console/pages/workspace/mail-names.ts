@@ -18,6 +18,10 @@ export const MAIL_NAMES: Record<MailKind, MailName> = {
     name: 'Email change requested',
     when: 'To the current address of an account',
   },
+  email_changed_by_admin: {
+    name: 'Email changed by an administrator',
+    when: 'To the previous address, if it was verified, after a change in the console',
+  },
   password_changed: { name: 'Password changed', when: 'After a password was changed' },
   second_factor_enabled: { name: 'Two-factor turned on', when: 'After a user set it up' },
   second_factor_disabled: { name: 'Two-factor turned off', when: 'After a user removed it' },

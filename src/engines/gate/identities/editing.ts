@@ -6,6 +6,7 @@ import { mergePatch } from './documents/merge-patch.ts'
 import { type Projection, patchIdentity, setsState } from './documents/projection.ts'
 import type { Identities } from './index.ts'
 import type { IdentityDetail } from './model.ts'
+import type { MoveNotice } from './move-notice.ts'
 import type { Change, People } from './people.ts'
 import { metadataOf, traitsOf } from './present.ts'
 import type { IdentityRow, State } from './store.ts'
@@ -14,8 +15,13 @@ import { checkMetadata, checkTraits, schemaOf } from './traits.ts'
 export type Editing = ReturnType<typeof createEditing>
 
 /** Changes to identities, each read, changed and written in one commit. */
-export function createEditing(parts: { db: Db; people: People; identities: Identities }) {
-  const { db, people, identities } = parts
+export function createEditing(parts: {
+  db: Db
+  people: People
+  identities: Identities
+  moveNotice: MoveNotice
+}) {
+  const { db, people, identities, moveNotice } = parts
 
   /** Returns the identity as of this commit; a later commit may change it again. */
   async function edit<Shown>(
@@ -26,7 +32,9 @@ export function createEditing(parts: { db: Db; people: People; identities: Ident
   ): Promise<Shown> {
     const { shown } = await db.commitFor(caller.tenantId, () => {
       const row = people.existing(caller.tenantId, id)
-      return { shown: show(people.change(row, caller.actor, change(row))) }
+      const wanted = change(row)
+      if (wanted.traits) moveNotice(caller.actor, row, wanted.traits.email)
+      return { shown: show(people.change(row, caller.actor, wanted)) }
     })
     return shown
   }

@@ -37,7 +37,7 @@ import { createSettingsKind } from './flows/kinds/settings/index.ts'
 import { createVerificationCodes } from './flows/kinds/verification/codes.ts'
 import { createVerificationKind } from './flows/kinds/verification/index.ts'
 import { createProvenMailbox } from './flows/kinds/verification/mailbox.ts'
-import { createNotify } from './flows/notices.ts'
+import type { Notify } from './flows/notices.ts'
 import type { Pages } from './flows/pages.ts'
 import { createFormPasswords } from './flows/passwords.ts'
 import { createPresentFlow } from './flows/present.ts'
@@ -79,6 +79,7 @@ export function createSelfService(
     settings: TenantSettings
     tenantMails: TenantMails
     rules: Rules
+    notify: Notify
     hashing: Hashing
     credentials: Credentials
     setPassword: ChangePassword
@@ -150,7 +151,7 @@ export function createSelfService(
       access,
       verificationCodes,
       linking,
-      notify: createNotify(common),
+      notify: parts.notify,
     }),
   }
   const present = createPresentFlow({

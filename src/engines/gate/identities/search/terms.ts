@@ -26,13 +26,22 @@ const PARTS_OF_NAMES = [
 
 /** The name of an identity: its display name, or what its custom data calls a name; or ''. */
 export function nameIn({ display_name: displayName, custom_data: data = {} }: Traits): string {
-  const textOf = (name: string) => {
-    const value: unknown = (data as JsonObject)[name]
-    return typeof value === 'string' ? value.trim() : ''
-  }
+  const textOf = (name: string) => textIn(data as JsonObject, name)
   const joined = (names: readonly string[]) => names.map(textOf).filter(Boolean).join(' ')
   const candidates = [displayName ?? '', ...WHOLE_NAMES.map(textOf), ...PARTS_OF_NAMES.map(joined)]
   return candidates.find((name) => name !== '')?.slice(0, 200) ?? ''
+}
+
+/** The member of custom data that is the whole name; undefined if the name consists of parts. */
+export function nameMemberOf(data: JsonObject): string | undefined {
+  const whole = WHOLE_NAMES.find((name) => textIn(data, name) !== '')
+  const hasParts = PARTS_OF_NAMES.flat().some((name) => textIn(data, name) !== '')
+  return whole ?? (hasParts ? undefined : 'name')
+}
+
+function textIn(data: JsonObject, name: string): string {
+  const value: unknown = data[name]
+  return typeof value === 'string' ? value.trim() : ''
 }
 
 export function entryOf({ seq, tenantId, state, email, traits }: IdentityRow): SearchEntry {

@@ -30,7 +30,7 @@ export const createNotify =
     tenantMails: Pick<TenantMails, 'templatesFor'>
   }) =>
   (
-    { tenantId, language }: FlowRow,
+    { tenantId, language }: Pick<FlowRow, 'tenantId' | 'language'>,
     { id, email }: IdentityRow,
     write: (
       mailTemplates: MailTemplates,

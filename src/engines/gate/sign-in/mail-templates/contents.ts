@@ -29,6 +29,10 @@ export interface WithLink extends WithCode {
   linkLifetimeMs: number
 }
 
+export interface WithNewAddress extends WithTenant {
+  newAddress: string
+}
+
 /** What a tenant has changed about its emails. */
 export interface MailStyle {
   branding?: BrandingSettings
@@ -84,6 +88,16 @@ export function createMailContents(language: Language, { branding, textOf }: Mai
     linkLifetime: inWords(about.linkLifetimeMs, language),
   })
 
+  function withNewAddress(
+    kind: MailKind,
+    say: Wording['emailChangeNotice'],
+    { tenantName, newAddress }: WithNewAddress,
+  ) {
+    const shownAddress = partlyHidden(newAddress)
+    const said = say({ tenantName, shownAddress })
+    return notice(kind, said, { tenantName, new_address: shownAddress })
+  }
+
   return {
     verification: (about: WithLink) =>
       withLink('verification', wording.verification(timedWithLink(about)), about),
@@ -94,11 +108,10 @@ export function createMailContents(language: Language, { branding, textOf }: Mai
       withCode('registration_code', wording.registrationCode(timed(about)), about),
     emailChange: (about: WithLink) =>
       withLink('email_change', wording.emailChange(timedWithLink(about)), about),
-    emailChangeNotice: ({ tenantName, newAddress }: WithTenant & { newAddress: string }) => {
-      const shownAddress = partlyHidden(newAddress)
-      const said = wording.emailChangeNotice({ tenantName, shownAddress })
-      return notice('email_change_notice', said, { tenantName, new_address: shownAddress })
-    },
+    emailChangeNotice: (about: WithNewAddress) =>
+      withNewAddress('email_change_notice', wording.emailChangeNotice, about),
+    emailChangedByAdmin: (about: WithNewAddress) =>
+      withNewAddress('email_changed_by_admin', wording.emailChangedByAdmin, about),
     passwordChanged: ({ tenantName }: WithTenant) =>
       notice('password_changed', wording.passwordChanged({ tenantName }), { tenantName }),
     secondFactorChanged: ({ tenantName, isOn }: WithTenant & { isOn: boolean }) => {

@@ -73,6 +73,16 @@ export const english: Wording = {
     footer: whyYouGotThis(tenantName),
   }),
 
+  emailChangedByAdmin: ({ tenantName, shownAddress }) => ({
+    subject: `Your ${tenantName} email address was changed`,
+    heading: 'Your email address was changed',
+    paragraphs: [
+      `An administrator changed the email address of your ${tenantName} account to ${shownAddress}. You can no longer use this address to sign in or to recover the account.`,
+      `If you didn't ask for this, contact ${tenantName} immediately.`,
+    ],
+    footer: `You received this email because your ${tenantName} account used this address until now.`,
+  }),
+
   passwordChanged: ({ tenantName }) => ({
     subject: `Your ${tenantName} password was changed`,
     heading: 'Your password was changed',

@@ -75,6 +75,16 @@ export const german: Wording = {
     footer: whyYouGotThis(tenantName),
   }),
 
+  emailChangedByAdmin: ({ tenantName, shownAddress }) => ({
+    subject: `Deine E-Mail-Adresse bei ${tenantName} wurde geändert`,
+    heading: 'Deine E-Mail-Adresse wurde geändert',
+    paragraphs: [
+      `Ein Administrator hat die E-Mail-Adresse deines Kontos bei ${tenantName} in ${shownAddress} geändert. Du kannst dich mit dieser Adresse nicht mehr anmelden und das Konto nicht mehr damit wiederherstellen.`,
+      `Wenn du nicht darum gebeten hast, wende dich sofort an ${tenantName}.`,
+    ],
+    footer: `Du erhältst diese E-Mail, weil dein Konto bei ${tenantName} bisher diese Adresse verwendet hat.`,
+  }),
+
   passwordChanged: ({ tenantName }) => ({
     subject: `Dein Passwort bei ${tenantName} wurde geändert`,
     heading: 'Dein Passwort wurde geändert',

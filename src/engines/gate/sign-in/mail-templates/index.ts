@@ -6,6 +6,7 @@ import {
   type MailStyle,
   type WithCode,
   type WithLink,
+  type WithNewAddress,
   type WithTenant,
 } from './contents.ts'
 
@@ -32,8 +33,9 @@ export function createMailTemplates(language: Language, style: MailStyle = {}) {
     /** Asks the new address of an account to be verified. */
     emailChange: (about: WithLink) => written(contents.emailChange(about)),
     /** Tells the old address of a change that is not verified yet. */
-    emailChangeNotice: (about: WithTenant & { newAddress: string }) =>
-      written(contents.emailChangeNotice(about)),
+    emailChangeNotice: (about: WithNewAddress) => written(contents.emailChangeNotice(about)),
+    /** Tells the old address that an administrator has replaced it. */
+    emailChangedByAdmin: (about: WithNewAddress) => written(contents.emailChangedByAdmin(about)),
     passwordChanged: (about: WithTenant) => written(contents.passwordChanged(about)),
     /** `isOn`: whether sign-in requires a second factor from now on. */
     secondFactorChanged: (about: WithTenant & { isOn: boolean }) =>

@@ -29,6 +29,8 @@ export function sampleOf(
       return contents.emailChange(withLink)
     case 'email_change_notice':
       return contents.emailChangeNotice({ tenantName, newAddress: NEW_ADDRESS })
+    case 'email_changed_by_admin':
+      return contents.emailChangedByAdmin({ tenantName, newAddress: NEW_ADDRESS })
     case 'password_changed':
       return contents.passwordChanged({ tenantName })
     case 'second_factor_enabled':

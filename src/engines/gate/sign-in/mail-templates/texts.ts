@@ -10,6 +10,7 @@ export const MAIL_KINDS = {
   registration_code: ['name', 'lifetime'],
   email_change: ['name', 'lifetime'],
   email_change_notice: ['name', 'new_address'],
+  email_changed_by_admin: ['name', 'new_address'],
   password_changed: ['name'],
   second_factor_enabled: ['name'],
   second_factor_disabled: ['name'],

@@ -36,6 +36,8 @@ export interface Wording {
   emailChange(about: TimedWithLink): SaidWithLink
   /** `shownAddress` is the new address, partly hidden. */
   emailChangeNotice(about: { tenantName: string; shownAddress: string }): Said
+  /** To the previous address; `shownAddress` is the new one, partly hidden. */
+  emailChangedByAdmin(about: { tenantName: string; shownAddress: string }): Said
   passwordChanged(about: { tenantName: string }): Said
   secondFactorChanged(about: { tenantName: string; isOn: boolean }): Said
 }
