@@ -78,7 +78,7 @@ function About({ tenant }: { tenant: Tenant }) {
     [
       'Plan',
       <>
-        {capitalized(tenant.plan)} <a href={href('/usage')}>Usage</a>
+        {capitalized(tenant.plan)} · <a href={href('/usage')}>View usage</a>
       </>,
     ],
     ['Created', <Time at={Date.parse(tenant.created_at)} />],
