@@ -212,7 +212,8 @@ test('A bot that is not ready needs attention', async () => {
          values (?, ?, 'live', 'telegram', ?, 'acme_bot', 'sealed', ?, 'optional', 'polling', 0, ?, ?, 1, 1)`,
       )
       .run(newId(), id, newId(), isEnabled, health, issue)
-    ;(await main()).says('@acme_bot', words, 'but something needs attention.')
+    const page = (await main()).says('@acme_bot', words, 'but something needs attention.')
+    expect(page.html.includes('/bots/enable"')).toBe(isEnabled === 0)
     app.db.client.run('delete from passepartout_bots where tenant_id = ?', [id])
   }
 })

@@ -20,7 +20,9 @@ test('The settings have ID and plan, and owners change name and time zone', asyn
   const shown = await viewer.sees('/settings', 'Müller & Söhne', 'Europe/Berlin', 'Only owners')
   shown.omits('Save settings')
   await app.platform.tenants.suspend(SYSTEM, id, 'billing')
-  await owner.sees('/settings', 'Suspended because of an unpaid bill')
+  await owner.sees('/settings', 'Suspended because of an unpaid bill', 'ask an admin')
+  const admin = await app.signIn({ isAdmin: true, roles: { [id]: 'owner' } })
+  expect((await admin.open('/settings')).html).toContain(`/installation/tenants/${id}#danger`)
 })
 
 test('Times are in the zone of their tenant, and in UTC on hover', async () => {

@@ -295,6 +295,8 @@ test('An unverified address is marked on every page that shows it', async () => 
       `/installation/tenants/${tenantId}`,
     ])
       expect((await admin.open(path)).text.includes('(not verified)')).toBe(mark)
+    const member = await owner.open(`/team/${id}`)
+    expect(member.text.includes("Verification emails can't be sent yet.")).toBe(mark)
     for (const path of ['/team', `/team/${id}`])
       expect((await owner.open(path)).text.includes('(not verified)')).toBe(mark)
     await verify()

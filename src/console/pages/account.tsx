@@ -17,6 +17,7 @@ import { trimmedText } from '../form.ts'
 import type { MembershipRow } from '../operators/memberships.ts'
 import { createSessionCookie } from '../operators/session-cookie.ts'
 import { good, page, usePage } from '../page.tsx'
+import { NoMailServer } from './no-mail-server.tsx'
 
 /** Sections of the hosted settings page. */
 const SECTIONS = ['password', 'totp', 'lookup_secret', 'oidc'] as const
@@ -82,6 +83,11 @@ export const accountPage = page({
               ...(isAdmin ? [['Installation', 'Admin'] as const] : []),
             ]}
           />
+          {!isVerified && !mail.hasServer && (
+            <p class="hint">
+              Gatehouse can't send a verification email yet. <NoMailServer />
+            </p>
+          )}
           {!isVerified && mail.hasServer && (
             <div class="actions">
               <ActionButton action={actionHref('verify')}>Verify email</ActionButton>
@@ -275,7 +281,7 @@ const UNSET = { tone: 'quiet', word: 'not set up' } as const
 const LINKED = { tone: 'good', word: 'linked' } as const
 const NO_CODES = {
   tone: 'warn',
-  word: 'none: without your authenticator app, you are locked out',
+  word: 'none: create them, or you are locked out without your authenticator app',
 } as const
 const FEW_CODES = 3
 

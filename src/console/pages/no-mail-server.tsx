@@ -4,7 +4,9 @@ import { usePage } from '../page.tsx'
 export function NoMailServer() {
   const { operator, href } = usePage()
   return operator.isAdmin ? (
-    <a href={href('/mail-server')}>Set up the mail server</a>
+    <>
+      <a href={href('/mail-server')}>Set up the mail server</a>.
+    </>
   ) : (
     <>Ask an admin of the installation to set up a mail server.</>
   )

@@ -91,6 +91,8 @@ test('The configuration has every setting with its source, and no secrets', asyn
   ] as const)
     expect((await open(`${CONFIGURATION}?${query}`)).says(shown).text).not.toContain(hidden)
 
+  const guide = await open(`${CONFIGURATION}?q=server.base_url`)
+  guide.says('base_url = "https://', 'GATEHOUSE_SERVER_BASE_URL=https://')
   const file = await open(`${CONFIGURATION}/export`)
   expect(file.headers.get('content-disposition')).toBe('attachment; filename="gatehouse.toml"')
   expect(file.html).toContain('[log]\nlevel = "debug"  # environment GATEHOUSE_LOG_LEVEL')

@@ -1,6 +1,6 @@
 import { PAGES } from '../../../../views/layout/navigation.ts'
 import { AllQuiet, type Event, Events } from '../../../../views/ui/events.tsx'
-import { LinkButton } from '../../../../views/ui/form/button.tsx'
+import { ActionButton, LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { Countdown, minuteIn, Time } from '../../../../views/ui/time.tsx'
 import { counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
@@ -70,11 +70,11 @@ export const Alerts = ({ issues }: { issues: TenantIssues }) => {
   return events.length === 0 ? <AllQuiet /> : <Events label="Needs attention" events={events} />
 }
 
-type Links = Pick<PageContext, 'href' | 'now' | 'zone'>
+type Links = Pick<PageContext, 'href' | 'now' | 'zone' | 'may'>
 
 function eventsOf(
   { endpoints, webhooks, jobs, bots, keys, usage }: TenantIssues,
-  { href, now, zone }: Links,
+  { href, now, zone, may }: Links,
 ): Event[] {
   return [
     ...some(endpoints, (one) => endpointEvent(href(`/endpoints/${one.id}`), one, now), {
@@ -92,7 +92,7 @@ function eventsOf(
       many: 'jobs are failing',
       href: href(PAGES.jobs.path, { state: 'failing' }),
     }),
-    ...bots.map((bot) => botEvent(href('/bots'), bot)),
+    ...bots.map((bot) => botEvent(href('/bots'), bot, may('change'))),
     ...some(keys, (key) => keyEvent(href(`/keys/${key.id}`), key, now), {
       one: 'API key expires soon',
       many: 'API keys expire soon',
@@ -177,7 +177,11 @@ function Reason(of: { responseStatus: number | null; errorMessage: string | null
   return responseStatus === null ? 'No response' : `Status ${responseStatus}`
 }
 
-function botEvent(href: string, { environment, username, status, issue }: Bot): Event {
+function botEvent(
+  href: string,
+  { environment, username, status, issue }: Bot,
+  mayChange: boolean,
+): Event {
   const name = (
     <a href={href}>
       {username === null ? `The ${environment} bot` : <Text text={`@${username}`} />}
@@ -188,7 +192,13 @@ function botEvent(href: string, { environment, username, status, issue }: Bot): 
       tone: 'warn',
       title: <>{name} is not enabled</>,
       text: "It has a token, but users can't sign in with it.",
-      aside: <AlertLink href={href}>Enable</AlertLink>,
+      aside: mayChange ? (
+        <ActionButton isSmall action={`${href}/enable`}>
+          Enable
+        </ActionButton>
+      ) : (
+        <AlertLink href={href} />
+      ),
     }
   return {
     tone: 'bad',

@@ -111,7 +111,7 @@ function installationItems({ instanceHealth, mail, baseUrl, href }: PageContext)
     {
       title: 'Serve it over HTTPS',
       text: 'Set server.base_url to the public address, behind your proxy.',
-      href: href('/configuration', { q: 'base_url' }),
+      href: href('/configuration', { q: 'server.base_url' }),
       isDone: baseUrl().startsWith('https:'),
     },
   ]

@@ -1,3 +1,4 @@
+import { CodeBlock } from '../../../../views/ui/code.tsx'
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
 import { FilterBar } from '../../../../views/ui/filter-bar.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
@@ -26,9 +27,10 @@ export const configurationPage = page({
     hasOrigins: origins !== undefined,
     q: query.q ?? '',
     isSetOnly: query.set === 'true',
+    isSecure: context.baseUrl().startsWith('https:'),
   }),
 
-  view({ rows, hasOrigins, q, isSetOnly }) {
+  view({ rows, hasOrigins, q, isSetOnly, isSecure }) {
     const { href } = useHere()
     const found = rows.filter(({ key }) => key.includes(q.toLowerCase()))
     const shown = isSetOnly && hasOrigins ? found.filter(isSet) : found
@@ -69,6 +71,7 @@ export const configurationPage = page({
             ]}
           />
         )}
+        {!isSecure && q !== '' && found.some(({ key }) => key === BASE_URL) && <ServeOverHttps />}
         {sections.length === 0 && (
           <EmptyState
             icon="configuration"
@@ -101,6 +104,26 @@ export const configurationPage = page({
       }),
   },
 })
+
+/** What to write where for a public address. */
+const ServeOverHttps = () => (
+  <Section
+    id="https"
+    title="Serve Gatehouse over HTTPS"
+    note="Point a proxy with a certificate at Gatehouse, write its address in the configuration file or the environment, then restart Gatehouse."
+    isCard
+  >
+    <CodeBlock title="gatehouse.toml" what="setting">
+      {`[server]\nbase_url = "${EXAMPLE_URL}"`}
+    </CodeBlock>
+    <CodeBlock title="Environment" what="variable">
+      {`${describeSetting(BASE_URL)?.variable}=${EXAMPLE_URL}`}
+    </CodeBlock>
+  </Section>
+)
+
+const BASE_URL = 'server.base_url'
+const EXAMPLE_URL = 'https://gatehouse.example.com'
 
 const rowsIn = ({ installationSettings, origins }: OperatorPageContext): SettingRow[] =>
   describeConfig(

@@ -1,4 +1,4 @@
-import { Button } from '../../../../views/ui/form/button.tsx'
+import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Field } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
@@ -41,6 +41,7 @@ export const settingsPage = page({
       <>
         <PageHead title="Settings" state={STATES[tenant.status]} />
         <SettingsTabs current="general" />
+        {tenant.status !== 'active' && <HowToResume tenant={tenant} />}
         <Section id="about" title="About" isCard>
           <About tenant={tenant} />
         </Section>
@@ -70,6 +71,28 @@ export const settingsPage = page({
     },
   },
 })
+
+/** Who resumes a suspended tenant. */
+function HowToResume({ tenant }: { tenant: Tenant }) {
+  const { operator, href } = usePage()
+  return (
+    <Section id="suspended" title="Resume this tenant" isCard>
+      {operator.isAdmin ? (
+        <>
+          <p class="hint">Resume it once the bill is paid. Everything works again immediately.</p>
+          <div class="actions">
+            <LinkButton href={`${href(`/tenants/${tenant.id}`)}#danger`}>Open tenant</LinkButton>
+          </div>
+        </>
+      ) : (
+        <p class="hint">
+          Pay the open bill, then ask an admin of the installation to resume the tenant. Everything
+          works again immediately.
+        </p>
+      )}
+    </Section>
+  )
+}
 
 function About({ tenant }: { tenant: Tenant }) {
   const { href, may } = usePage()

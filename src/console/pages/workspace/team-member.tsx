@@ -9,6 +9,7 @@ import { fail, notFound } from '../../../platform/errors.ts'
 import { trimmedText } from '../../form.ts'
 import type { MemberRow } from '../../operators/memberships.ts'
 import { good, type PageContext, page, usePage } from '../../page.tsx'
+import { NoMailServer } from '../no-mail-server.tsx'
 import { LEAVING, LEFT, nameOf, REMOVING, ROLE_WORDS, RoleField, roleIn } from './team.tsx'
 
 /** One member of a team: role and removal. */
@@ -52,7 +53,7 @@ export const memberPage = page({
           <Section
             id="role"
             title="Role"
-            {...(!member.isVerified && member.role !== 'owner' && { note: UNVERIFIED })}
+            {...(!member.isVerified && { note: <Unverified isYou={isYou} role={member.role} /> })}
           >
             <PageForm
               action=""
@@ -128,6 +129,26 @@ const existing = ({ operators, tenantId }: PageContext, id: string): MemberRow =
   operators.memberships.list(tenantId).find((member) => member.id === id) ??
   fail(notFound('member not found'))
 
-const UNVERIFIED =
-  'This email address is not verified, so the account may belong to someone else. You can give it a ' +
-  'higher role once it is verified. Or remove the member and send a new invitation.'
+/** How the address of a member is verified. */
+function Unverified({ isYou, role }: { isYou: boolean; role: MemberRow['role'] }) {
+  const { mail, href } = usePage()
+  if (isYou)
+    return (
+      <>
+        Your email address is not verified. Verify it under <a href={href('/account')}>Account</a>.
+      </>
+    )
+  return (
+    <>
+      This email address is not verified, so the account may belong to someone else.
+      {role !== 'owner' && ' You can give it a higher role once it is verified.'}{' '}
+      {mail.hasServer ? (
+        'They verify it under Account. Or remove the member and send a new invitation.'
+      ) : (
+        <>
+          Verification emails can't be sent yet. <NoMailServer />
+        </>
+      )}
+    </>
+  )
+}

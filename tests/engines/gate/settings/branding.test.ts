@@ -111,7 +111,7 @@ const textOf = ({ emails }: Json, kind: string, language: string) =>
 test('Texts of emails are changed per kind and language, and restored by null', async () => {
   const [acme, other] = [await gate.newTenant(), await gate.newTenant()]
   const usual = await bodyOf(acme.api.get(EMAILS))
-  expect(usual.emails).toHaveLength(18)
+  expect(usual.emails).toHaveLength(20)
   expect(textOf(usual, 'recovery', 'de')).toMatchObject({
     subject: null,
     intro: null,
