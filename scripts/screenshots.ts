@@ -18,6 +18,8 @@ const pagesOf = async (demo: Demo) => ({
   job: `${demo.url}/console/jobs/${demo.jobs.stock}`,
   delivery: `${demo.url}/console/deliveries/${demo.failedDelivery()}`,
   'sign-in': await demo.signInPage(),
+  branding: `${demo.url}/console/settings/branding`,
+  'get-started': `${demo.url}/console/get-started`,
 })
 
 /** As WebP, of which a browser makes a fifth of what the same takes as PNG. */

@@ -138,6 +138,12 @@ export async function openShop(of: { app: TestApp; chance: Chance; now: number; 
   }
 
   async function addSettings() {
+    await platform.branding.change({ kind: 'operator', id: owner.id }, tenantId, {
+      accent_color: '#1f4e79',
+      support_url: 'mailto:help@harbourbooks.example',
+      terms_url: 'https://harbourbooks.example/terms',
+      privacy_url: 'https://harbourbooks.example/privacy',
+    })
     const providers = OFFERED.map((provider) => ({ provider, enabled: true }))
     await gate.put('/v1/gate/settings/oidc-providers', { providers })
     const security = { passwordless_enabled: true, mfa_enabled: true }
