@@ -1,12 +1,13 @@
 import { expect, test } from 'bun:test'
 import { jpeg, png } from '../platform/branding/images.ts'
 import { addressIn } from '../support/address.ts'
-import { pageOf, type SignedIn, useConsole } from './fixture.ts'
+import { pageOf, type SignedIn, useConsole, WITH_MAIL } from './fixture.ts'
 
 const PAGE = '/settings/branding'
 const EMAIL = `${PAGE}/emails/recovery`
 
 const app = await useConsole()
+const mailing = await useConsole({ env: WITH_MAIL })
 const { branding } = app.platform
 
 /** Submits a form with files, as a browser does. */
@@ -101,6 +102,30 @@ test('The text of an email is changed per language, previewed, and restored', as
   expect([subject, intro]).toEqual([null, null])
   for (const path of [`${PAGE}/emails/welcome`, `${EMAIL}?language=fr`])
     expect((await owner.open(path)).status).toBe(404)
+})
+
+test('A test email has the saved text, goes to the own verified address, and is limited', async () => {
+  const { owner, as, id } = await mailing.newTenant()
+  const path = '/settings/branding/emails/password_changed'
+  await owner.send(path, { language: 'de', subject: 'Neues Passwort', intro: '' })
+  const sent = await owner.press(`${path}?language=de`, 'Send test email')
+  sent.says('sent to your address')
+  const { mails } = mailing.mail.outbox.page('all', { recipient: owner.email }, { limit: 10 })
+  expect(mails.map(({ subject }) => subject)).toEqual(['[Test] Neues Passwort'])
+  expect(owner.audited('branding.email_tested')).toHaveLength(1)
+  const again = await owner.follow(await owner.send(`${path}/test`, { language: 'de' }))
+  again.says('Not sent: too many test emails')
+  const member = await as('member')
+  ;(await member.open(path)).omits('Send test email')
+  expect((await member.send(`${path}/test`, { language: 'de' })).status).toBe(403)
+
+  const unverified = await mailing.signIn({ isVerified: false, roles: { [id]: 'owner' } })
+  ;(await unverified.open(path)).omits('Send test email').says('verify your address')
+  expect((await unverified.send(`${path}/test`, { language: 'en' })).status).toBe(409)
+
+  const withoutMail = (await app.newTenant()).owner
+  ;(await withoutMail.open(path)).omits('Send test email').says("Test emails can't be sent yet.")
+  expect((await withoutMail.send(`${path}/test`, { language: 'en' })).status).toBe(409)
 })
 
 test('Others see the branding and the emails, and can not change them', async () => {

@@ -74,7 +74,7 @@ export function createGate(
   const hashing = createHashing(password)
   const newCredential = createNewCredential({ hashing })
   const settings = createSettings({ db, store, audit, mail })
-  const tenantMails = createTenantMails({ ...platform, store })
+  const tenantMails = createTenantMails({ ...platform, mail, store })
   const rules = createRules({
     clock,
     settings,

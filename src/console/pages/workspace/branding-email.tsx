@@ -1,18 +1,20 @@
 import { MailSample } from '../../../../views/branding/mail-sample.tsx'
-import { Button } from '../../../../views/ui/form/button.tsx'
+import { ActionButton, Button } from '../../../../views/ui/form/button.tsx'
 import { Field } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
 import { Textarea } from '../../../../views/ui/form/textarea.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
 import { FilterChips } from '../../../../views/ui/tabs.tsx'
+import { Text } from '../../../../views/ui/text.tsx'
 import type { MailContent } from '../../../engines/gate/sign-in/mail-templates/contents.ts'
 import type { TenantMail } from '../../../engines/gate/sign-in/mail-templates/tenant-mails.ts'
 import { isMailKind, type MailKind } from '../../../engines/gate/sign-in/mail-templates/texts.ts'
 import { LANGUAGES, type Language } from '../../../engines/gate/sign-in/model.ts'
 import type { Fields } from '../../../http/body.ts'
-import { fail, notFound } from '../../../platform/errors.ts'
+import { AppError, conflict, fail, notFound } from '../../../platform/errors.ts'
 import { trimmedText } from '../../form.ts'
-import { good, type PageContext, page, usePage } from '../../page.tsx'
+import { good, type PageContext, page, usePage, warn } from '../../page.tsx'
+import { NoMailServer } from '../no-mail-server.tsx'
 import { LANGUAGE_NAMES, MAIL_NAMES, PLACEHOLDER_MEANINGS } from './mail-names.ts'
 import { belowBase, isPreview, previewed, SAMPLED_FORM, Samples } from './samples.tsx'
 
@@ -20,6 +22,8 @@ interface EmailView {
   text: TenantMail
   mail: MailContent
   sender: string
+  /** Whether the operator's own address is verified. */
+  isVerified: boolean
 }
 
 /** The subject and introduction of one email, in one language. */
@@ -36,18 +40,32 @@ export const brandingEmailPage = page({
     const stored = gate.tenantMails.find({ tenantId }, kind, language)
     const text = unsaved && textIn(unsaved, stored)
     const mail = gate.tenantMails.preview(tenantId, kind, language, { ...(text && { text }) })
-    return { text: stored, mail: { ...mail, look }, sender: look.senderName ?? outbox.senderName }
+    const sender = look.senderName ?? outbox.senderName
+    const isVerified = context.gateOperators.operatorList.isVerified(context.operator.id)
+    return { text: stored, mail: { ...mail, look }, sender, isVerified }
   },
 
   title: ({ text }) => MAIL_NAMES[text.kind].name,
   above: (_, { href }) => [{ label: 'Branding', href: href('/settings/branding') }],
 
-  view({ text, mail, sender }) {
-    const { may, href } = usePage()
+  view({ text, mail, sender, isVerified }) {
+    const { may, href, actionHref, mail: outbox } = usePage()
     const { name, when } = MAIL_NAMES[text.kind]
     return (
       <>
-        <PageHead title={name} state={{ sentence: when }} />
+        <PageHead
+          title={name}
+          state={{ sentence: when }}
+          aside={
+            may('settings') &&
+            isVerified &&
+            outbox.hasServer && (
+              <ActionButton action={actionHref('test')} fields={{ language: text.language }}>
+                Send test email
+              </ActionButton>
+            )
+          }
+        />
         <FilterChips
           label="Language"
           tabs={LANGUAGES.map((language) => ({
@@ -59,7 +77,10 @@ export const brandingEmailPage = page({
         <div class="withsample">
           <div>
             {may('settings') ? (
-              <TextForm text={text} />
+              <>
+                <TextForm text={text} />
+                <TestHint isVerified={isVerified} />
+              </>
             ) : (
               <p class="hint">Only owners can change the texts of emails.</p>
             )}
@@ -76,6 +97,14 @@ export const brandingEmailPage = page({
   },
 
   actions: {
+    test: {
+      right: 'settings',
+      flash: {
+        sent: good('Test email with the saved text sent to your address.'),
+        limited: warn('Not sent: too many test emails. Try again later.'),
+      },
+      run: sendTest,
+    },
     '': {
       right: 'settings',
       form: { subject: 'subject', intro: 'intro' },
@@ -94,6 +123,50 @@ export const brandingEmailPage = page({
     },
   },
 })
+
+/** Emails go only to the operator's own verified address, so they bother no one else. */
+async function sendTest(context: PageContext<'/:kind'>) {
+  const { gate, gateOperators, operator, mail, caller } = context
+  const [kind, language] = [kindOf(context), languageOf(context)]
+  if (!mail.hasServer) throw conflict('no mail server is configured')
+  if (!gateOperators.operatorList.isVerified(operator.id))
+    throw conflict('your email address is not verified; verify it under Account')
+  const query = { language }
+  try {
+    await gate.tenantMails.sendTest(caller('gate', 'live'), {
+      kind,
+      language,
+      recipient: operator.email,
+    })
+    return { flash: 'sent' as const, query }
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'rate_limited')
+      return { flash: 'limited' as const, query }
+    throw error
+  }
+}
+
+/** What a test email needs, if anything. */
+function TestHint({ isVerified }: { isVerified: boolean }) {
+  const { mail, href, operator } = usePage()
+  if (!mail.hasServer)
+    return (
+      <p class="hint">
+        Test emails can't be sent yet. <NoMailServer />
+      </p>
+    )
+  return isVerified ? (
+    <p class="hint">
+      Test emails contain the saved text and sample values, and go to{' '}
+      <Text text={operator.email} limit={64} />.
+    </p>
+  ) : (
+    <p class="hint">
+      To send yourself a test email, verify your address under{' '}
+      <a href={href('/account')}>Account</a>.
+    </p>
+  )
+}
 
 const kindOf = ({ params }: Pick<PageContext<'/:kind'>, 'params'>): MailKind =>
   isMailKind(params.kind) ? params.kind : fail(notFound('email not found'))

@@ -43,7 +43,8 @@ export function createMailTemplates(language: Language, style: MailStyle = {}) {
   }
 }
 
-const written = ({ subject, ...content }: MailContent): WrittenMail => ({
+/** An email as `mail.post` takes it. */
+export const written = ({ subject, ...content }: MailContent): WrittenMail => ({
   subject,
   ...renderMail(content),
 })

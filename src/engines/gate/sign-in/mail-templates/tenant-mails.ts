@@ -3,12 +3,13 @@ import type { Audit } from '../../../../platform/audit/index.ts'
 import type { Branding, BrandingInput } from '../../../../platform/branding/index.ts'
 import type { Caller } from '../../../../platform/caller.ts'
 import type { Clock } from '../../../../platform/clock.ts'
-import { AppError, renamed } from '../../../../platform/errors.ts'
-import { oneLine, tidied } from '../../../../platform/mail/index.ts'
+import { HOUR_MS } from '../../../../platform/durations.ts'
+import { AppError, rateLimited, renamed } from '../../../../platform/errors.ts'
+import { type Mail, oneLine, tidied } from '../../../../platform/mail/index.ts'
 import type { Store } from '../../store.ts'
 import { LANGUAGES, type Language } from '../model.ts'
 import type { MailContent, MailStyle } from './contents.ts'
-import { createMailTemplates } from './index.ts'
+import { createMailTemplates, written } from './index.ts'
 import { defaultText, sampleOf } from './samples.ts'
 import {
   checkedMailText,
@@ -30,6 +31,9 @@ export interface TenantMail extends MailText {
 /** A text to be stored; null for the default. */
 type NewText = Pick<TenantMail, 'kind' | 'language' | 'subject' | 'intro'>
 
+/** Counted separately from the emails of flows. */
+const TEST = 'test'
+
 export type TenantMails = ReturnType<typeof createTenantMails>
 
 /** The emails of each tenant, with its branding and its own subjects and introductions. */
@@ -38,9 +42,10 @@ export function createTenantMails(parts: {
   clock: Clock
   audit: Audit
   branding: Branding
+  mail: Pick<Mail, 'allowance' | 'post'>
   store: Store
 }) {
-  const { db, clock, audit, branding, store } = parts
+  const { db, clock, audit, branding, mail, store } = parts
 
   /** The templates of a tenant, which read its texts when they write. */
   const templatesFor = (tenantId: string, language: Language) =>
@@ -114,7 +119,36 @@ export function createTenantMails(parts: {
     return { ...tidied(content), subject: oneLine(subject) }
   }
 
-  return { templatesFor, list, find, change, changeAll, preview }
+  /**
+   * Sends an email with its saved text and sample values. The recipient must be a verified address of
+   * the operator who asks. Throws `rate_limited` after too many.
+   */
+  const sendTest = (
+    { tenantId, actor }: Caller,
+    { kind, language, recipient }: { kind: MailKind; language: Language; recipient: string },
+  ) =>
+    db.commitFor(tenantId, () => {
+      const now = clock.now()
+      const allowance = mail.allowance(tenantId, recipient, now, TEST)
+      if (!allowance.allowed)
+        throw rateLimited('too many test emails; try again later', {
+          retryAfterMs: allowance.retryAfterMs,
+        })
+      const style = { tenantName: branding.nameOf(tenantId), ...styleOf(tenantId, language) }
+      const sample = sampleOf(kind, language, style)
+      const content = written({ ...sample, subject: `[Test] ${sample.subject}` })
+      const to = { tenantId, about: actor.id ?? null, recipient, expiresAt: now + HOUR_MS }
+      mail.post({ ...to, kind: TEST, ...content }, now)
+      audit.record({
+        tenantId,
+        actor,
+        action: 'branding.email_tested',
+        object: `tenant:${tenantId}`,
+        detail: { email: kind, language },
+      })
+    })
+
+  return { templatesFor, list, find, change, changeAll, preview, sendTest }
 }
 
 const checkedText = ({ kind, language, ...text }: NewText): NewText => ({
