@@ -93,6 +93,7 @@ test('The configuration has every setting with its source, and no secrets', asyn
 
   const guide = await open(`${CONFIGURATION}?q=server.base_url`)
   guide.says('base_url = "https://', 'GATEHOUSE_SERVER_BASE_URL=https://')
+  ;(await admin.open(`${CONFIGURATION}?q=server.base_url`)).omits('No matching settings')
   const file = await open(`${CONFIGURATION}/export`)
   expect(file.headers.get('content-disposition')).toBe('attachment; filename="gatehouse.toml"')
   expect(file.html).toContain('[log]\nlevel = "debug"  # environment GATEHOUSE_LOG_LEVEL')

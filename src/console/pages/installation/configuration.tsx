@@ -38,6 +38,7 @@ export const configurationPage = page({
     const sections = [...Map.groupBy(shown, ({ key }) => tableOf(key))].filter(([, of]) =>
       of.some((row) => hasOrigins || row.value !== null),
     )
+    const needsHttps = !isSecure && q !== '' && found.some(({ key }) => key === BASE_URL)
     return (
       <>
         <PageHead
@@ -71,8 +72,8 @@ export const configurationPage = page({
             ]}
           />
         )}
-        {!isSecure && q !== '' && found.some(({ key }) => key === BASE_URL) && <ServeOverHttps />}
-        {sections.length === 0 && (
+        {needsHttps && <ServeOverHttps />}
+        {sections.length === 0 && !needsHttps && (
           <EmptyState
             icon="configuration"
             sentence="No matching settings"

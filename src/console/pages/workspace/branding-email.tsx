@@ -78,8 +78,8 @@ export const brandingEmailPage = page({
           <div>
             {may('settings') ? (
               <>
-                <TextForm text={text} />
                 <TestHint isVerified={isVerified} />
+                <TextForm text={text} />
               </>
             ) : (
               <p class="hint">Only owners can change the texts of emails.</p>
