@@ -88,7 +88,8 @@ const supportFlaw: Check = (text) => {
     if (!rule || !problem) return undefined
     return rule === 'format' ? ['format', 'must be an https or mailto URL'] : [rule, problem]
   }
-  return /^mailto:[\w.!#$%&'*+/=^`{|}~-]{1,64}@[a-z0-9.-]{1,253}$/i.test(text)
+  // Mail programs decode %2C to a second recipient and cut the address at a #.
+  return /^mailto:[\w.!$&'*+/=^`{|}~-]{1,64}@[a-z0-9.-]{1,253}$/i.test(text)
     ? undefined
     : ['format', 'must be one email address after mailto:, without parameters']
 }

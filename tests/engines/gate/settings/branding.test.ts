@@ -57,6 +57,8 @@ test.each([
   ['support_url', 'javascript:alert(1)'],
   ['support_url', 'mailto:a@example.com?subject=x'],
   ['support_url', 'mailto:a@example.com,b@example.com'],
+  ['support_url', 'mailto:a%40example.com%2Cb@example.com'],
+  ['support_url', 'mailto:a#b@example.com'],
   ['terms_url', 'javascript:alert(1)'],
   ['terms_url', ' JavaScript:alert(1)'],
   ['terms_url', 'data:text/html,x'],
