@@ -39,3 +39,15 @@ test('Deliveries, users, decisions and logins are limited to a range of their ti
     (await rowsOf('/deliveries')).toReversed(),
   )
 })
+
+test('The audit log is limited to a preset, which its links keep', async () => {
+  const { owner, ...tenant } = await app.newTenant()
+  const entries = async () => (await owner.open('/audit?within=1h&action=endpoint.')).rows
+  await tenant.endpoint()
+  expect(await entries()).toHaveLength(1)
+  await app.clock.advance(2 * HOUR)
+  expect(await entries()).toEqual([])
+  expect((await owner.open('/audit?within=24h&action=endpoint.')).rows).toHaveLength(1)
+  const { links } = await owner.open('/audit?within=24h')
+  expect(links.filter((link) => link.includes('action=endpoint.&within=24h'))).toHaveLength(1)
+})

@@ -1,5 +1,5 @@
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
-import { FilterBar, type FilterInput } from '../../../../views/ui/filter-bar.tsx'
+import { FilterBar } from '../../../../views/ui/filter-bar.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { errorAt } from '../../../../views/ui/form/field.tsx'
 import { ErrorSummary } from '../../../../views/ui/form/form.tsx'
@@ -18,6 +18,7 @@ import { parseTimestamp } from '../../../platform/timestamp.ts'
 import { download, ExportMenu, formatIn } from '../../export.tsx'
 import { submitted } from '../../form.ts'
 import { type PageContext, page, usePage } from '../../page.tsx'
+import { type TimeFilter, timeFilterIn } from '../../time-filter.ts'
 import { columns, type EntryContext, nameOf } from './audit-entry.tsx'
 
 const ON_A_PAGE = 50
@@ -34,6 +35,7 @@ interface AuditLog extends EntryContext {
   /** Undefined if the filter is invalid. */
   found: Found | undefined
   errors: readonly FormError[] | undefined
+  time: TimeFilter
 }
 
 /** Common filters, by prefix of the action. */
@@ -66,6 +68,7 @@ export const auditLog = page({
     return {
       found,
       errors,
+      time: timeFilterIn(context),
       names: new Map(members.map(({ id, email }) => [id, email])),
       webhooks: new Set(webhooks.map(({ id }) => id)),
     }
@@ -74,12 +77,12 @@ export const auditLog = page({
   status: ({ errors }) => (errors ? 422 : 200),
 
   view(log) {
-    const { found, errors } = log
-    const { href, query, zone } = usePage()
+    const { found, errors, time } = log
+    const { href, query } = usePage()
     const filter = filtersIn(query)
-    const { action, actor, object, since, until } = filter
-    const isFiltered = Object.values(filter).some((value) => value !== undefined)
-    const at = (more: Query) => href('/audit', { ...filter, ...more })
+    const { action, actor, object } = filter
+    const isFiltered = time.isSet || [action, actor, object].some((value) => value !== undefined)
+    const at = (more: Query) => href('/audit', { action, actor, object, ...time.query, ...more })
     return (
       <>
         <PageHead
@@ -98,6 +101,7 @@ export const auditLog = page({
         <ErrorSummary errors={errors ?? []} />
         <FilterBar
           action={href('/audit')}
+          filters={[time.filter]}
           inputs={[
             {
               name: 'action',
@@ -108,8 +112,7 @@ export const auditLog = page({
             },
             { name: 'object', label: 'Target', value: object, isMono: true, placeholder: 'ID' },
             { name: 'actor', label: 'Actor', value: actor, isMono: true, placeholder: 'ID' },
-            momentOf('since', `Since (${zone})`, since, errorAt(errors, 'since')),
-            momentOf('until', `Until (${zone})`, until, errorAt(errors, 'until')),
+            ...time.inputs.map((input) => ({ ...input, error: errorAt(errors, input.name) })),
           ]}
           clearHref={isFiltered ? href('/audit') : undefined}
         />
@@ -154,20 +157,6 @@ function pageOf(context: PageContext): Found {
   const newer = before === undefined ? undefined : (entries[0]?.seq ?? before - 1)
   return { entries, older: next, newer }
 }
-
-/** A time filter. Values that a picker can't show, such as a time with a zone, become a text input. */
-const momentOf = (
-  name: string,
-  label: string,
-  value: string | undefined,
-  error: string | undefined,
-): FilterInput => ({
-  name,
-  label,
-  value,
-  error,
-  type: /^(\d{4}-\d\d-\d\dT\d\d:\d\d)?$/.test(value ?? '') ? 'datetime-local' : 'text',
-})
 
 function Summary({ found, names, isFiltered }: AuditLog & { isFiltered: boolean }) {
   const { query } = usePage()
@@ -217,8 +206,12 @@ const filtersIn = ({ action, actor, object, since, until }: PageContext['query']
   until: until || undefined,
 })
 
-function filterIn({ tenantId, query, zone }: PageContext): AuditFilter {
+function filterIn(context: PageContext): AuditFilter {
+  const { tenantId, query, zone } = context
   const { action, actor: actorId, object, ...times } = filtersIn(query)
+  const preset = timeFilterIn(context)
+  if (preset.isSet && preset.inputs.length === 0)
+    return { tenantId, action, actorId, object, since: preset.since }
   const [since, until] = (['since', 'until'] as const).map((name) =>
     timeIn(name, times[name], zone),
   )
