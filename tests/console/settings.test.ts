@@ -45,7 +45,7 @@ test('A typed time is in the zone of the tenant', async () => {
   const at = entry?.at ?? 0
   const local = (ms: number) => new Date(ms + 5.5 * HOUR).toISOString().slice(0, 19)
   const rowsSince = async (ms: number) =>
-    (await owner.sees(`/audit?action=tenant.changed&since=${local(ms)}`, 'Since (Asia/Kolkata)'))
+    (await owner.sees(`/audit?action=tenant.changed&since=${local(ms)}`, 'From (Asia/Kolkata)'))
       .rows
   expect([await rowsSince(at), await rowsSince(at + 1000)]).toEqual([[`${entry?.seq}`], []])
 })
