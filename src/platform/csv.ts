@@ -4,10 +4,9 @@ export const csvLine = (cells: readonly (string | number | boolean | null)[]): s
 
 /** The first characters that make a spreadsheet run a cell as a formula. */
 const FORMULA = /^[=+\-@\t\r\n]/
-const NUMBER = /^-?\d+(\.\d+)?$/
 
 /** Quotes semicolons and tabs as well, because some spreadsheets split cells at them. */
 function csvCell(text: string): string {
-  const harmless = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text
+  const harmless = FORMULA.test(text) ? `'${text}` : text
   return /[",;\t\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }

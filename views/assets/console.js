@@ -362,11 +362,12 @@ document.addEventListener('htmx:error', (event) => {
   if (ctx && replacesPage(event)) location.assign(ctx.request.action)
 })
 
-/* Keeps where a page was scrolled to, for the way back. */
+/* Keeps where a page was scrolled to, for the way back. The browser would scroll too early. */
 const scrolledTo = new Map()
 let sidebarAt = 0
 document.addEventListener('htmx:before:history:update', () => {
   scrolledTo.set(location.href, scrollY)
+  history.scrollRestoration = 'manual'
 })
 document.addEventListener('htmx:before:swap', (event) => {
   if (replacesPage(event)) sidebarAt = $('.sidebar-body')?.scrollTop ?? 0
@@ -376,6 +377,7 @@ document.addEventListener('htmx:after:swap', (event) => {
   const isBack = event.detail.ctx.request.headers['HX-History-Restore-Request']
   const top = isBack ? (scrolledTo.get(location.href) ?? 0) : 0
   if (isBack || location.hash === '') scrollTo({ top, behavior: 'instant' })
+  history.scrollRestoration = 'auto'
   $('.sidebar-body')?.scrollTo(0, sidebarAt)
   isLeaving = false
   arrive()

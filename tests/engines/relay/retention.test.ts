@@ -60,9 +60,11 @@ test.each([
   await relay.clock.advance(MINUTE)
   await breathe(relay.app)
   expect(rows(relay, ...ALL)).toEqual([2, 2, 2])
-  // Retention sweeps once a minute.
-  await relay.clock.advance(MINUTE)
-  await until(() => count(relay.app, 'messages') === 1)
+  // Retention sweeps once a minute, or later if the last sweep is still at work.
+  await until(async () => {
+    await relay.clock.advance(MINUTE)
+    return count(relay.app, 'messages') === 1
+  })
 
   expect(rows(relay, ...ALL)).toEqual([1, 0, 0])
   expect(count(relay.app, `messages where id = '${younger.id}'`)).toBe(1)
