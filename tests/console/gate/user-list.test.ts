@@ -37,6 +37,8 @@ test('Users are found by any part of email and name, in the index and before the
       ['明', [li]],
       ['vela ada', [ada]],
       ['lovelacex', []],
+      // An accent on nothing, which leaves no letter to search for.
+      ['\u0301', []],
       ['@', [li, grace, ada]],
       [grace, [grace]],
     ] as const)

@@ -72,6 +72,7 @@ export function createIdentitySearch(parts: { db: Db; store: Store; clock: Clock
   ): { rows: IdentityRow[]; next: number | undefined } {
     const { state, before = END, limit } = of
     const words = wordsOf(text)
+    if (words.length === 0) return { rows: [], next: undefined }
     const upTo = search.lastSeq()
     const isMatch = (row: IdentityRow) => {
       const entry = entryOf(row)
