@@ -3,6 +3,7 @@ import type { Selection } from '../../views/ui/bulk.tsx'
 import { url } from '../../views/ui/url.ts'
 import { capitalized, numeral } from '../../views/ui/words.ts'
 import { AppError, invalid } from '../platform/errors.ts'
+import { filterIn } from './list.tsx'
 import { type Action, good, type Outcome, type PageContext, usePage, warn } from './page.tsx'
 
 /** More rows than a page of any list has. */
@@ -57,7 +58,7 @@ const countOf = (count: number, [one, many]: BulkSpec['noun']): string =>
 const named = (count: number) => ({ flash: count === 1 ? 'one' : 'many' })
 
 /** The filter and position of the list. */
-const kept = ({ query: { done: _, count: __, ...query } }: PageContext) => query
+const kept = (context: PageContext) => ({ ...filterIn(context), ...context.position })
 
 function idsIn(value: unknown): string[] {
   const ids = Array.isArray(value) ? value.filter((id) => typeof id === 'string') : []
@@ -79,15 +80,14 @@ async function refusalOf(work: () => Promise<unknown>): Promise<string | undefin
 
 /** What the table needs to offer those of a page's bulk actions that the operator may use. */
 export function useSelection(actions: Readonly<Record<string, BulkAction>>): Selection | undefined {
-  const { may, actionHref, submission, query } = usePage()
-  const { done: _, count: __, ...filter } = query
+  const { may, actionHref, submission, query, position } = usePage()
   const allowed = Object.entries(actions).filter(([, { right }]) => may(right as 'change'))
   if (allowed.length === 0) return undefined
   const ids = submission?.values.ids
   return {
     actions: allowed.map(([name, { verb, noun, confirm }]) => ({
       id: name.replaceAll('/', '-'),
-      href: url('', actionHref(name), filter),
+      href: url('', actionHref(name), { ...filterIn({ query }), ...position }),
       verb,
       ...(confirm && { question: `${verb} the selected ${noun[1]}?`, consequence: confirm }),
     })),

@@ -4,6 +4,7 @@ import { stampOf } from '../platform/clock.ts'
 import { csvLine } from '../platform/csv.ts'
 import type { Page } from '../platform/cursor.ts'
 import { invalid } from '../platform/errors.ts'
+import { filterIn } from './list.tsx'
 import { type OperatorPageContext, usePage } from './page.tsx'
 
 const FORMATS = ['csv', 'ndjson'] as const
@@ -114,7 +115,7 @@ function streamOf(texts: Generator<string>): ReadableStream<Uint8Array> {
 /** Downloads of the page's list with its filter: its file `export`. */
 export function ExportMenu() {
   const { actionHref, query } = usePage()
-  const { cursor: _, trail: __, done: ___, count: ____, ...filter } = query
+  const filter = filterIn({ query })
   return (
     <details class="menu export">
       <summary class="button">

@@ -2,15 +2,12 @@ import type { VNode } from 'preact'
 import { Sparkline } from '../../../../views/ui/charts/meter.tsx'
 import type { CurlRequest } from '../../../../views/ui/code.tsx'
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
-import { FilterBar } from '../../../../views/ui/filter-bar.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { ErrorSummary } from '../../../../views/ui/form/form.tsx'
 import type { FormError } from '../../../../views/ui/here.tsx'
-import { type ListPosition, pagerLinks } from '../../../../views/ui/pager.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
-import { type Sorting, sortingIn, sortingText } from '../../../../views/ui/sorting.ts'
+import { type Sorting, sortingIn } from '../../../../views/ui/sorting.ts'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
-import { FilterChips } from '../../../../views/ui/tabs.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { Tiles } from '../../../../views/ui/tiles.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
@@ -24,6 +21,7 @@ import { fail, notFound } from '../../../platform/errors.ts'
 import { bulk, useSelection } from '../../bulk.ts'
 import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
 import { submitted } from '../../form.ts'
+import { ListChips, ListFilters, useList } from '../../list.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import { type TimeFilter, timeFilterIn } from '../../time-filter.ts'
 import { StateBadge, VerifiedBadge } from './badges.tsx'
@@ -80,7 +78,6 @@ interface UserList {
   found: Page<UserSummary>
   errors: readonly FormError[] | undefined
   q: string
-  state: State | undefined
   sorting: Sorting<Sort>
   time: TimeFilter
   counts: Counts
@@ -98,7 +95,6 @@ export const userList = page({
   async load(context): Promise<UserList> {
     const { gate, query } = context
     const caller = context.caller('gate', 'live')
-    const state = STATES.find((one) => one === query.state)
     const sorting = sortingIn(query.sort, SORTS)
     const { value: found, errors } = await submitted(async () =>
       foundBy(context, { cursor: query.cursor || undefined, limit: ON_A_PAGE }),
@@ -107,7 +103,6 @@ export const userList = page({
       found: found ?? { data: [], has_more: false, next_cursor: null },
       errors,
       q: query.q ?? '',
-      state,
       sorting,
       time: timeFilterIn(context, labelOf(sorting)),
       counts: {
@@ -122,13 +117,10 @@ export const userList = page({
   status: ({ errors, time }) => (errors || time.errors.length > 0 ? 422 : 200),
 
   view(list) {
-    const { found, errors, q, state, counts, sorting, time } = list
-    const { href, may, position } = usePage()
-    const sort = sortingText(sorting, SORTS)
-    const hrefOf = (of: { state?: State | undefined; sort?: string } & ListPosition = {}) =>
-      href('/identities', { q, state, ...time.query, sort, ...of })
-    const isFiltered = q !== '' || state !== undefined || time.isSet
-    const isEmpty = found.data.length === 0 && !isFiltered && !position.cursor
+    const { found, errors, q, counts, sorting, time } = list
+    const { href, may } = usePage()
+    const { isFiltered, isFirst, pagesTo, sortedBy } = useList()
+    const isEmpty = found.data.length === 0 && !isFiltered && isFirst
     const create = may('change') && (
       <LinkButton weight="primary" href={href('/identities/new')}>
         Create user
@@ -144,24 +136,17 @@ export const userList = page({
         />
         {counts.active + counts.inactive > 0 && <LastDay {...list} />}
         <ErrorSummary errors={errors ?? []} />
-        <FilterChips
-          label="Status"
-          tabs={[
-            { label: 'All', href: hrefOf({ state: undefined }), isCurrent: !state },
-            ...STATES.map((of) => ({
-              label: capitalized(of),
-              href: hrefOf({ state: of }),
-              isCurrent: state === of,
-              ...(counts[of] < MAX_COUNTED && { count: counts[of] }),
-            })),
-          ]}
+        <ListChips
+          name="state"
+          chips={STATES.map((of) => ({
+            value: of,
+            label: capitalized(of),
+            count: counts[of] < MAX_COUNTED ? counts[of] : undefined,
+          }))}
         />
-        <FilterBar
-          action={href('/identities')}
-          search={{ label: 'Search by name, email or ID', value: q }}
-          {...(isTimed(sorting, q) && { filters: [time.filter], inputs: time.inputs })}
-          kept={{ state, sort }}
-          clearHref={isFiltered ? href('/identities') : undefined}
+        <ListFilters
+          search={{ label: 'Search by name, email or ID' }}
+          time={isTimed(sorting, q) ? time : undefined}
         />
         <DataTable
           caption="Users"
@@ -169,18 +154,8 @@ export const userList = page({
           rows={found.data}
           hrefOf={({ id }) => href(`/identities/${id}`)}
           idOf={({ id }) => id}
-          pages={{
-            ...pagerLinks(position, found.next_cursor, (to) => hrefOf({ ...to })),
-            isSorted: sort !== undefined,
-          }}
-          {...(q === '' && {
-            sorting: {
-              current: sorting,
-              sorts: SORTS,
-              hrefOf: (to: Sorting) =>
-                hrefOf({ sort: sortingText(to as Sorting<Sort>, SORTS) ?? '' }),
-            },
-          })}
+          pages={pagesTo(found.next_cursor)}
+          {...(q === '' && { sorting: sortedBy(SORTS) })}
           empty={isEmpty ? <NoUsers action={create} /> : <NoMatches />}
           selection={useSelection(BULK)}
         />
@@ -252,7 +227,7 @@ const NoMatches = () => (
     icon="search"
     sentence="No matching users"
     next="The search finds any part of names and email addresses, and full IDs."
-    action={<LinkButton href={usePage().href('/identities')}>View all users</LinkButton>}
+    action={<LinkButton href={useList().allHref}>View all users</LinkButton>}
   />
 )
 

@@ -1,23 +1,20 @@
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
-import { FilterBar } from '../../../../views/ui/filter-bar.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
-import { Pager, type Pages, pagerLinks } from '../../../../views/ui/pager.tsx'
+import { Pager } from '../../../../views/ui/pager.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
-import { type Sorting, sortingIn, sortingText } from '../../../../views/ui/sorting.ts'
+import { sortingIn } from '../../../../views/ui/sorting.ts'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
-import { shorten, Text } from '../../../../views/ui/text.tsx'
+import { Text } from '../../../../views/ui/text.tsx'
 import { capitalized, counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
 import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
 import { type Delivery, STATUSES, type Status } from '../../../http/delivery-log/model.ts'
 import type { Page } from '../../../platform/cursor.ts'
 import { bulk, useSelection } from '../../bulk.ts'
 import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
+import { ListFilters, optionsOf, useList } from '../../list.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import { type TimeFilter, timeFilterIn } from '../../time-filter.ts'
 import { DeliveryBadge, Moment, WORDS } from './state.tsx'
-
-/** Most characters in an option. */
-const MAX_OPTION_LENGTH = 60
 
 /** URL of an endpoint, by ID. */
 type Address = Pick<Endpoint, 'id' | 'url'>
@@ -27,14 +24,11 @@ const SORTS = { created: 'desc' } as const
 
 interface DeliveryList {
   found: Page<Delivery>
-  /** Links to other pages. */
-  pages: Pages
-  isFirst: boolean
   endpoints: readonly Address[]
   status: Status | undefined
-  endpointId: string | undefined
   time: TimeFilter
-  sorting: Sorting<keyof typeof SORTS>
+  /** Updates while the page is open. */
+  isLive: boolean
 }
 
 const NOUN = ['delivery', 'deliveries'] as const
@@ -67,54 +61,39 @@ export const deliveryList = page({
   title: 'Deliveries',
 
   load(context): DeliveryList {
-    const { delivery, tenantId, environment, query, position, href } = context
-    const status = STATUSES.find((one) => one === query.status)
-    const endpointId = query.endpoint || undefined
-    const time = timeFilterIn(context)
-    const sorting = sortingIn(query.sort, SORTS)
-    const sort = sortingText(sorting, SORTS)
-    const listed = found(context, { cursor: position.cursor, limit: ON_A_PAGE })
+    const { delivery, tenantId, environment, query, position } = context
     return {
-      found: listed,
-      pages: {
-        ...pagerLinks(position, listed.next_cursor, (to) =>
-          href('/deliveries', { status, endpoint: endpointId, ...time.query, sort, ...to }),
-        ),
-        isSorted: sort !== undefined,
-      },
-      time,
-      sorting,
-      isFirst: position.cursor === undefined,
+      found: found(context, { cursor: position.cursor, limit: ON_A_PAGE }),
       endpoints: delivery.queries.addresses({ tenantId, name: `relay.${environment}` }),
-      status,
-      endpointId,
+      status: STATUSES.find((one) => one === query.status),
+      time: timeFilterIn(context),
+      isLive: position.cursor === undefined && !(query.status || query.within || query.sort),
     }
   },
 
   status: ({ time }) => (time.errors.length > 0 ? 422 : 200),
 
-  /** Only the first page of the newest deliveries updates live. */
+  /** Only the first page of the newest deliveries updates. */
   live: (list) =>
-    list.status === undefined && list.isFirst && !list.time.isSet && list.sorting.isDescending
+    list.isLive
       ? {
           'deliveries-head': { facts: list.found.data, view: <Head {...list} /> },
           'deliveries-list': { facts: [list.found.data, list.endpoints], view: <Rows {...list} /> },
-          'deliveries-pages': { facts: list.pages, view: <Pager {...list.pages} /> },
+          'deliveries-pages': { facts: list.found.next_cursor, view: <Pages {...list} /> },
         }
       : undefined,
 
   view(list) {
-    const { status, endpointId, endpoints, time, sorting } = list
-    const here = usePage().href('/deliveries')
-    const isFiltered = isFilteredIn(list)
+    const { status, endpoints, time, found } = list
+    const { query } = usePage()
+    const { isFiltered } = useList()
     return (
       <>
         <div id="deliveries-head">
           <Head {...list} />
         </div>
-        {(list.found.data.length > 0 || isFiltered) && (
-          <FilterBar
-            action={here}
+        {(found.data.length > 0 || isFiltered) && (
+          <ListFilters
             filters={[
               {
                 name: 'status',
@@ -125,21 +104,21 @@ export const deliveryList = page({
               {
                 name: 'endpoint',
                 label: 'Endpoint',
-                value: endpointId,
-                options: optionsOf(endpoints, endpointId),
+                value: query.endpoint,
+                options: optionsOf(
+                  endpoints.map(({ id, url }) => ({ value: id, label: withoutScheme(url) })),
+                  query.endpoint || undefined,
+                ),
               },
-              time.filter,
             ]}
-            inputs={time.inputs}
-            kept={{ sort: sortingText(sorting, SORTS) }}
-            clearHref={isFiltered ? here : undefined}
+            time={time}
           />
         )}
         <div id="deliveries-list">
           <Rows {...list} />
         </div>
         <div id="deliveries-pages">
-          <Pager {...list.pages} />
+          <Pages {...list} />
         </div>
       </>
     )
@@ -174,24 +153,27 @@ function found(context: PageContext, of: { cursor: string | undefined; limit: nu
   return relay.deliveries.list(caller('relay', environment), {
     ...{ ...of, status, since, until },
     endpoint_id: query.endpoint || undefined,
-    isAscending: !sortingIn(query.sort, SORTS).isDescending,
+    isAscending: isAscendingIn(context),
   })
 }
+
+const isAscendingIn = ({ query }: Pick<PageContext, 'query'>): boolean =>
+  !sortingIn(query.sort, SORTS).isDescending
 
 const Head = (list: DeliveryList) => (
   <PageHead
     title="Deliveries"
-    state={{ sentence: sentenceOn(list) }}
+    state={{ sentence: sentenceOn(list.found) }}
     aside={list.found.data.length > 0 && <ExportMenu />}
   />
 )
 
-const isFilteredIn = ({ status, endpointId, time }: DeliveryList): boolean =>
-  status !== undefined || endpointId !== undefined || time.isSet
+const Pages = ({ found }: DeliveryList) => <Pager {...useList().pagesTo(found.next_cursor)} />
 
-function Rows(list: DeliveryList) {
-  const { found, pages, endpoints } = list
+function Rows({ found, endpoints }: DeliveryList) {
   const { href } = usePage()
+  const list = useList()
+  const { olderHref } = list.pagesTo(found.next_cursor)
   return (
     <>
       <DataTable
@@ -200,47 +182,27 @@ function Rows(list: DeliveryList) {
         hrefOf={({ id }) => href(`/deliveries/${id}`)}
         idOf={({ id }) => id}
         columns={deliveryColumns(endpoints)}
-        empty={<NoDeliveries {...list} />}
+        empty={<NoDeliveries isSearching={olderHref !== undefined} />}
         selection={useSelection(BULK)}
-        sorting={{
-          current: list.sorting,
-          sorts: SORTS,
-          hrefOf: (to) =>
-            href('/deliveries', {
-              status: list.status,
-              endpoint: list.endpointId,
-              ...list.time.query,
-              sort: sortingText(to, SORTS),
-            }),
-        }}
+        sorting={list.sortedBy(SORTS)}
       />
-      {found.data.length === 0 && pages.olderHref !== undefined && (
-        <LinkButton href={pages.olderHref}>View older deliveries</LinkButton>
+      {found.data.length === 0 && olderHref !== undefined && (
+        <LinkButton href={olderHref}>View older deliveries</LinkButton>
       )}
     </>
   )
 }
 
-/** Endpoints to filter by, including a deleted one that is selected. */
-function optionsOf(endpoints: readonly Address[], chosen: string | undefined) {
-  const known = endpoints.map(({ id, url: address }) => ({
-    value: id,
-    label: shorten(withoutScheme(address), MAX_OPTION_LENGTH),
-  }))
-  return chosen === undefined || endpoints.some(({ id }) => id === chosen)
-    ? known
-    : [{ value: chosen, label: shorten(chosen, MAX_OPTION_LENGTH) }, ...known]
-}
-
-function NoDeliveries(list: DeliveryList) {
+function NoDeliveries({ isSearching }: { isSearching: boolean }) {
   const { href } = usePage()
-  if (list.pages.olderHref !== undefined)
+  const { isFiltered, allHref } = useList()
+  if (isSearching)
     return <EmptyState icon="deliveries" sentence="No matches among the latest deliveries" />
-  return isFilteredIn(list) ? (
+  return isFiltered ? (
     <EmptyState
       icon="deliveries"
       sentence="No matching deliveries"
-      action={<LinkButton href={href('/deliveries')}>View all deliveries</LinkButton>}
+      action={<LinkButton href={allHref}>View all deliveries</LinkButton>}
     />
   ) : (
     <EmptyState
@@ -291,12 +253,11 @@ export function deliveryColumns(endpoints?: readonly Address[]): Column<Delivery
   ]
 }
 
-function sentenceOn(list: DeliveryList) {
-  const { data } = list.found
-  const { isFirst, sorting } = list
+function sentenceOn({ data }: Page<Delivery>) {
+  const { isFiltered, isFirst } = useList()
   const [latest] = data
-  if (isFilteredIn(list)) return latest ? 'Matching deliveries' : 'No matching deliveries'
-  if (!sorting.isDescending) return 'All deliveries, oldest first'
+  if (isFiltered) return latest ? 'Matching deliveries' : 'No matching deliveries'
+  if (isAscendingIn(usePage())) return 'All deliveries, oldest first'
   if (!latest) return 'Deliveries of your messages to endpoints'
   if (!isFirst) return 'Older deliveries'
   const wrong = data.filter((one) => one.status === 'failed' || one.status === 'retrying').length

@@ -1,14 +1,12 @@
 import type { CurlRequest } from '../../../../views/ui/code.tsx'
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
-import { FilterBar } from '../../../../views/ui/filter-bar.tsx'
 import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Field } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
 import { Textarea } from '../../../../views/ui/form/textarea.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
-import { type ListPosition, pagerLinks } from '../../../../views/ui/pager.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
-import { type Sorting, sortingIn, sortingText } from '../../../../views/ui/sorting.ts'
+import { sortingIn } from '../../../../views/ui/sorting.ts'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
@@ -20,6 +18,7 @@ import type { Page } from '../../../platform/cursor.ts'
 import { invalid } from '../../../platform/errors.ts'
 import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
 import { trimmedText } from '../../form.ts'
+import { ListFilters, useList } from '../../list.tsx'
 import { good, type PageContext, page, usePage } from '../../page.tsx'
 import { type TimeFilter, timeFilterIn } from '../../time-filter.ts'
 import { channelsIn } from './fields.ts'
@@ -34,7 +33,6 @@ interface MessageList {
   endpoints: ReadonlyMap<string, string>
   eventType: string | undefined
   time: TimeFilter
-  sorting: Sorting<keyof typeof SORTS>
 }
 
 /** Messages with their outcome at each endpoint. */
@@ -47,50 +45,38 @@ export const messageList = page({
 
   load(context): MessageList {
     const { delivery, environment, tenantId, query, position } = context
-    const time = timeFilterIn(context)
     const addresses = delivery.queries.addresses({ tenantId, name: `relay.${environment}` })
     return {
       found: found(context, { cursor: position.cursor, limit: ON_A_PAGE }),
       endpoints: new Map(addresses.map(({ id, url }) => [id, url])),
       eventType: query.event_type || undefined,
-      time,
-      sorting: sortingIn(query.sort, SORTS),
+      time: timeFilterIn(context),
     }
   },
 
   status: ({ time }) => (time.errors.length > 0 ? 422 : 200),
 
   view(list) {
-    const { found, eventType, time, sorting } = list
-    const { href, may, position, baseUrl } = usePage()
-    const { data, next_cursor: cursor } = found
-    const isFiltered = eventType !== undefined || time.isSet
+    const { found, eventType, time } = list
+    const { data, next_cursor: next } = found
+    const { href, may, baseUrl } = usePage()
+    const { isFiltered, allHref, pagesTo, sortedBy } = useList()
     const hasAny = data.length > 0 || isFiltered
     const send = may('change') && (
       <LinkButton weight="primary" href={href('/messages/new', { event_type: eventType })}>
         Send message
       </LinkButton>
     )
-    const sort = sortingText(sorting, SORTS)
-    const hrefOf = (of: { sort?: string | undefined } & ListPosition) =>
-      href('/messages', { event_type: eventType, ...time.query, sort, ...of })
     return (
       <>
         <PageHead
           title="Messages"
-          state={{ sentence: sentenceOn(list, position) }}
+          state={{ sentence: sentenceOn(list) }}
           action={hasAny && send}
           aside={hasAny && <ExportMenu />}
         />
         {hasAny && (
-          <FilterBar
-            action={href('/messages')}
-            search={{ label: 'Search by event type', name: 'event_type', value: eventType }}
-            filters={[time.filter]}
-            inputs={time.inputs}
-            kept={{ sort }}
-            clearHref={isFiltered ? href('/messages') : undefined}
-          />
+          <ListFilters search={{ label: 'Search by event type', name: 'event_type' }} time={time} />
         )}
         <DataTable
           caption="Messages"
@@ -98,18 +84,14 @@ export const messageList = page({
           hrefOf={({ id }) => href(`/messages/${id}`)}
           idOf={({ id }) => id}
           columns={columnsOf(list)}
-          sorting={{
-            current: sorting,
-            sorts: SORTS,
-            hrefOf: (to) => hrefOf({ sort: sortingText(to, SORTS) }),
-          }}
+          sorting={sortedBy(SORTS)}
           empty={
             isFiltered ? (
               <EmptyState
                 icon="messages"
                 sentence="No matching messages"
                 next={eventType && 'Enter the full event type, such as order.paid.'}
-                action={<LinkButton href={href('/messages')}>View all messages</LinkButton>}
+                action={<LinkButton href={allHref}>View all messages</LinkButton>}
               />
             ) : (
               <EmptyState
@@ -121,7 +103,7 @@ export const messageList = page({
               />
             )
           }
-          pages={{ ...pagerLinks(position, cursor, hrefOf), isSorted: sort !== undefined }}
+          pages={pagesTo(next)}
         />
       </>
     )
@@ -150,9 +132,12 @@ function found(context: PageContext, of: { cursor: string | undefined; limit: nu
   return relay.messages.summaries(caller('relay', environment), {
     ...{ ...of, since, until },
     eventType: query.event_type || undefined,
-    isAscending: !sortingIn(query.sort, SORTS).isDescending,
+    isAscending: isAscendingIn(context),
   })
 }
+
+const isAscendingIn = ({ query }: Pick<PageContext, 'query'>): boolean =>
+  !sortingIn(query.sort, SORTS).isDescending
 
 const columnsOf = ({ endpoints }: MessageList): Column<MessageSummary>[] => [
   {
@@ -183,13 +168,14 @@ const columnsOf = ({ endpoints }: MessageList): Column<MessageSummary>[] => [
 
 const PREVIEW_SHOWN = 120
 
-function sentenceOn({ found, eventType, time, sorting }: MessageList, position: ListPosition) {
+function sentenceOn({ found, eventType, time }: MessageList) {
+  const { isFirst } = useList()
   const [latest] = found.data
   const of = eventType === undefined ? '' : ' of this type'
   if (!latest) return eventType || time.isSet ? 'No matching messages' : 'No messages yet'
   if (time.isSet) return 'Messages of this time range'
-  if (!sorting.isDescending) return `All messages${of}, oldest first`
-  if (position.cursor !== undefined) return `Older messages${of}`
+  if (isAscendingIn(usePage())) return `All messages${of}, oldest first`
+  if (!isFirst) return `Older messages${of}`
   return (
     <>
       Last message{of} received <Time at={latest.acceptedAt} />
