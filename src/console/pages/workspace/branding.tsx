@@ -340,8 +340,15 @@ function Mails({ mails }: { mails: readonly TenantMail[] }) {
         rows={kinds}
         hrefOf={(kind) => href(`/settings/branding/emails/${kind}`)}
         columns={[
-          { label: 'Email', isWide: true, cell: (kind) => MAIL_NAMES[kind].name },
-          { label: 'Sent', cell: (kind) => MAIL_NAMES[kind].when },
+          {
+            label: 'Email',
+            cell: (kind) => (
+              <>
+                {MAIL_NAMES[kind].name}
+                <span class="hint">{MAIL_NAMES[kind].when}</span>
+              </>
+            ),
+          },
           { label: 'Text', cell: (kind) => customized(mails.filter((mail) => mail.kind === kind)) },
         ]}
       />
