@@ -102,7 +102,7 @@ export async function expectGoodPages(page: Page, pages: { name: string; html: s
         wrong.push([name, 'scrolls sideways'])
       await screenshot(page, `${name}-${look.name}`)
       await page.evaluate(shorten)
-      const findings = await findingsOf(page)
+      const findings = [...(await findingsOf(page)), ...(await page.evaluate(oddTimes))]
       if (findings.length > 0) wrong.push([name, findings])
     }
   }
@@ -116,6 +116,26 @@ function show(html: string) {
   for (const { name, value } of documentElement.attributes)
     document.documentElement.setAttribute(name, value)
   document.body.replaceWith(body)
+}
+
+/** Times in another form than `2026-11-22 14:05 UTC` or `5 min ago`, except in data and code. */
+function oddTimes(): string[] {
+  const odd = [
+    /\d{4}-\d\d-\d\dT\d/,
+    /\b\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?(?!(:\d\d)? (UTC|GMT)|\d|:)/,
+    /\b\d{1,2}[/.]\d{1,2}[/.]\d{2,4}\b/,
+    /\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d{1,2}\b/,
+    /\b\d+ (d|h|min) 0 (h|min|s)\b/,
+  ]
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  const found: string[] = []
+  while (texts.nextNode()) {
+    const { parentElement, textContent } = texts.currentNode
+    if (parentElement?.closest('code, pre, textarea, script, style, .stage')) continue
+    const text = textContent ?? ''
+    if (odd.some((form) => form.test(text))) found.push(`odd time: ${text.trim()}`)
+  }
+  return found
 }
 
 function shorten() {

@@ -39,7 +39,10 @@ const ROUTES = CONSOLE_PAGES.map(routeOf).toSorted((one, other) => stepsOf(one) 
 const routeAt = (path: string) =>
   ROUTES.find((route) => new RegExp(`^${route.replaceAll(/:\w+/g, '[^/]+')}$`).test(path))
 
-/** An address of each page: of those without an id their own, and where links lead from there. */
+/**
+ * An address of each page: of those without an id their own, and where links lead from there. Not each
+ * object has all the pages below it, so others of its kind are opened until those are found.
+ */
 async function addresses(): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   const overview = new URL((await page.request.get(`${demo.url}/console`)).url()).pathname
@@ -47,30 +50,35 @@ async function addresses(): Promise<Map<string, string>> {
   const open = ROUTES.map((route) =>
     route.replace(':tenant', tenant).replace(':environment', 'live'),
   ).filter((address) => !address.includes(':'))
+  const lacksPages = (route: string) =>
+    ROUTES.some((other) => other.startsWith(`${route}/`) && !found.has(other))
+  const opened = new Set<string>()
   for (const address of open) {
-    if (found.has(routeAt(address) ?? '')) continue
+    const known = routeAt(address) ?? ''
+    if (opened.has(address) || (found.has(known) && !lacksPages(known))) continue
+    opened.add(address)
     const response = await page.request.get(demo.url + address)
     const { pathname } = new URL(response.url())
     const route = routeAt(pathname)
-    if (!route || found.has(route) || response.status() !== 200) continue
-    found.set(route, pathname)
+    if (!route || response.status() !== 200) continue
+    if (!found.has(route)) found.set(route, pathname)
     const links = (await response.text()).matchAll(/<a [^>]*href="(\/console\/[^"?#]+)/g)
     open.push(...Array.from(links, ([, href = '']) => href))
   }
   return found
 }
 
-/** Pages behind a token, which other tests walk through, and one with the parts of a delivery of an endpoint. */
-const UNLINKED = [
+/** Pages behind a token, which other tests walk through, and one that only some of the shop's days have. */
+const UNLINKED: ReadonlySet<string> = new Set([
   '/setup/:token',
   '/console/link/:token',
   '/console/invitation/:token',
   '/console/:tenant/webhooks/:id/deliveries/:delivery',
-]
+])
 
 test('Every page of the console is accessible in light and dark, fits narrow screens, and loads only its own files', async () => {
   const found = await addresses()
-  expect(ROUTES.filter((route) => !found.has(route))).toEqual(UNLINKED)
+  expect(ROUTES.filter((route) => !found.has(route) && !UNLINKED.has(route))).toEqual([])
   const titles = await examine([...found.values()])
   expect(titles.filter((title, position) => titles.indexOf(title) < position)).toEqual([])
 }, 240_000)
