@@ -297,7 +297,6 @@ on('submit', '#palette > form', (event) => {
 
 /* Keeps times current while a page is open; mirrors views/ui/time.tsx. */
 const UNITS = [
-  [86_400, 'd'],
   [3600, 'h'],
   [60, 'min'],
   [1, 's'],
@@ -318,20 +317,6 @@ function tick() {
   }
 }
 setInterval(tick, 15_000)
-function countDown() {
-  for (const shown of $$('time [data-left]')) {
-    const until = Date.parse(shown.closest('time').dateTime)
-    const seconds = Math.max(0, Math.floor((until - Date.now()) / 1000))
-    const at = Math.max(
-      0,
-      UNITS.findIndex(([size]) => seconds >= size),
-    )
-    const [[size, unit], [smaller, rest] = []] = UNITS.slice(at)
-    const more = smaller ? ` ${Math.floor((seconds % size) / smaller)} ${rest}` : ''
-    shown.textContent = seconds === 0 ? '0 s' : `${Math.floor(seconds / size)} ${unit}${more}`
-  }
-}
-setInterval(countDown, 1000)
 
 /* Links replace the body of the page, without loading style sheets and scripts again. */
 const script = $('script[src*="/assets/console.js"]').getAttribute('src')

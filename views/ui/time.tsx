@@ -3,7 +3,6 @@ import { UTC, wallTime } from '../../src/platform/time-zone.ts'
 import { useHere, useNow } from './here.tsx'
 
 const UNITS = [
-  [DAY_MS, 'd'],
   [HOUR_MS, 'h'],
   [MINUTE_MS, 'min'],
   [SECOND_MS, 's'],
@@ -28,22 +27,17 @@ export function duration(milliseconds: number): string {
   if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`
   if (milliseconds < MINUTE_MS)
     return `${(milliseconds / SECOND_MS).toFixed(milliseconds < 9950 ? 2 : 1)} s`
-  if (milliseconds < HOUR_MS)
-    return `${Math.floor(milliseconds / MINUTE_MS)} min ${Math.floor((milliseconds % MINUTE_MS) / SECOND_MS)} s`
-  return `${Math.floor(milliseconds / HOUR_MS)} h ${Math.floor((milliseconds % HOUR_MS) / MINUTE_MS)} min`
+  if (milliseconds < HOUR_MS) return inTwo(milliseconds, [MINUTE_MS, 'min'], [SECOND_MS, 's'])
+  if (milliseconds < 2 * DAY_MS) return inTwo(milliseconds, [HOUR_MS, 'h'], [MINUTE_MS, 'min'])
+  return inTwo(milliseconds, [DAY_MS, 'd'], [HOUR_MS, 'h'])
 }
 
-/** Remaining time in its two largest units. */
-export function left(until: number, now: number): string {
-  const distance = Math.max(0, until - now)
-  const at = UNITS.findIndex(([size]) => distance >= size)
-  if (at === -1) return '0 s'
-  return UNITS.slice(at, at + 2)
-    .map(([size, unit], index) => {
-      const larger = index === 0 ? Number.POSITIVE_INFINITY : (UNITS[at]?.[0] ?? size)
-      return `${Math.floor((distance % larger) / size)} ${unit}`
-    })
-    .join(' ')
+type Unit = readonly [size: number, name: string]
+
+/** A duration in a unit and, unless that is 0, the next smaller one. */
+function inTwo(milliseconds: number, [size, name]: Unit, [smaller, rest]: Unit): string {
+  const more = Math.floor((milliseconds % size) / smaller)
+  return `${Math.floor(milliseconds / size)} ${name}${more === 0 ? '' : ` ${more} ${rest}`}`
 }
 
 /** A moment to the second: `2026-11-22 15:05:09 GMT+1`. */
@@ -84,17 +78,6 @@ export function Time({ at, now = useNow() }: { at: number; now?: number }) {
     <time {...timeAttributes(at, zone)}>
       <span data-relative>{relative(at, now, zone)}</span>
       {Math.abs(at - now) < DAY_MS && <span class="unseen"> ({secondIn(at, zone)})</span>}
-    </time>
-  )
-}
-
-/** Remaining time, which counts down while the page is open. */
-export function Countdown({ until, now = useNow() }: { until: number; now?: number }) {
-  const { zone } = useHere()
-  return (
-    <time {...timeAttributes(until, zone)}>
-      <span data-left>{left(until, now)}</span>
-      <span class="unseen"> (until {secondIn(until, zone)})</span>
     </time>
   )
 }

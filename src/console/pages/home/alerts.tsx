@@ -2,7 +2,7 @@ import { PAGES } from '../../../../views/layout/navigation.ts'
 import { AllQuiet, type Event, Events } from '../../../../views/ui/events.tsx'
 import { ActionButton, LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
-import { Countdown, minuteIn, Time } from '../../../../views/ui/time.tsx'
+import { minuteIn, Time } from '../../../../views/ui/time.tsx'
 import { counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
 import type { FailingEndpoint } from '../../../delivery/queries.ts'
 import type { FailingJob } from '../../../engines/clockwork/queries.ts'
@@ -217,7 +217,7 @@ function keyEvent(href: string, key: ApiKey, now: number): Event {
         <a href={href}>
           <Text text={key.name ?? key.hint} limit={MAX_NAME_LENGTH} />
         </a>{' '}
-        expires in <Countdown until={Date.parse(key.expires_at ?? '')} now={now} />
+        expires <Time at={Date.parse(key.expires_at ?? '')} now={now} />
       </>
     ),
     text: (

@@ -4,7 +4,7 @@ import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
 import { Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
 import { LongText, shorten, Text } from '../../../../views/ui/text.tsx'
-import { Countdown, Time, useTimes } from '../../../../views/ui/time.tsx'
+import { Time, useTimes } from '../../../../views/ui/time.tsx'
 import { capitalized, counted } from '../../../../views/ui/words.ts'
 import { DAY_MS } from '../../../platform/durations.ts'
 import { type ApiKey, type KeyState, stateOf } from '../../../platform/keys/index.ts'
@@ -125,8 +125,8 @@ function sentenceOn(key: ApiKey, state: KeyState) {
   if (state === 'expiring' || state === 'rotated')
     return (
       <>
-        {state === 'rotated' ? 'Rotated; expires' : 'Expires'} in{' '}
-        <Countdown until={Date.parse(key.expires_at ?? '')} />; {used}
+        {state === 'rotated' ? 'Rotated; expires' : 'Expires'}{' '}
+        <Time at={Date.parse(key.expires_at ?? '')} />; {used}
       </>
     )
   return (

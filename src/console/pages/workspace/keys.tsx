@@ -6,7 +6,7 @@ import { StatusBadge, type Tone } from '../../../../views/ui/status.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { FilterChips } from '../../../../views/ui/tabs.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
-import { Countdown, Time } from '../../../../views/ui/time.tsx'
+import { Time } from '../../../../views/ui/time.tsx'
 import { createCursor } from '../../../platform/cursor.ts'
 import { ENGINE_SCOPES, ENGINES, type Engine } from '../../../platform/engines.ts'
 import { type ApiKey, type KeyState, stateOf } from '../../../platform/keys/index.ts'
@@ -295,15 +295,8 @@ const columns = (names: ReadonlyMap<string, string>): Column<ApiKey>[] => [
   },
 ]
 
-/** When a key ends, as a countdown while that is near. */
 function Expiry(key: ApiKey) {
   const state = stateOf(key, usePage().now)
   if (key.expires_at === null || state === 'revoked') return <>{'–'}</>
-  const at = Date.parse(key.expires_at)
-  if (state === 'expired' || state === 'active') return <Time at={at} />
-  return (
-    <>
-      in <Countdown until={at} />
-    </>
-  )
+  return <Time at={Date.parse(key.expires_at)} />
 }
