@@ -87,6 +87,7 @@ test('The configuration has every setting with its source, and no secrets', asyn
   for (const [query, shown, hidden] of [
     ['set=true', '[mail]', '[server]'],
     ['q=LOG.', '[log]', '[mail]'],
+    ['q=Reverse proxies', 'trusted_proxies', '[log]'],
     ['q=nothing-so', 'No matching settings', '[log]'],
   ] as const)
     expect((await open(`${CONFIGURATION}?${query}`)).says(shown).text).not.toContain(hidden)

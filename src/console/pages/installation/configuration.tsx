@@ -32,7 +32,7 @@ export const configurationPage = page({
 
   view({ rows, hasOrigins, q, isSetOnly, isSecure }) {
     const { href } = useHere()
-    const found = rows.filter(({ key }) => key.includes(q.toLowerCase()))
+    const found = rows.filter(({ key }) => isAbout(key, q.toLowerCase()))
     const shown = isSetOnly && hasOrigins ? found.filter(isSet) : found
     // Hides providers that are not set up; with origins, they have no rows.
     const sections = [...Map.groupBy(shown, ({ key }) => tableOf(key))].filter(([, of]) =>
@@ -131,6 +131,12 @@ const rowsIn = ({ installationSettings, origins }: OperatorPageContext): Setting
     installationSettings.current(),
     installationSettings.originsWith(origins ?? new Map()),
   )
+
+/** Whether the name, the variable or the explanation of a setting contains a lowercase text. */
+function isAbout(key: string, q: string): boolean {
+  const { help = '', variable = '' } = describeSetting(key) ?? {}
+  return [key, variable, help].some((text) => text.toLowerCase().includes(q))
+}
 
 const isSet = ({ origin }: SettingRow): boolean => origin !== 'default'
 
