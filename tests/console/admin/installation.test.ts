@@ -142,7 +142,7 @@ test('Health warns about backups, and says how much is due and how late it is', 
   const due = app.clock.now() - 5 * MINUTE
   app.db.client.run(`UPDATE runs SET state = 'ready', due_at = ${due}`)
   const late = await health()
-  late.says('Job runs are delayed by 5 min 0 s', 'Job runs Backlog 1 Longest wait 5 min 0 s')
+  late.says('Job runs are delayed by 5 min', 'Job runs Backlog 1 Longest wait 5 min')
   app.db.client.run('DELETE FROM runs')
 })
 
