@@ -1,5 +1,5 @@
 import type { Page } from '../page.tsx'
-import { accountPage } from './account.tsx'
+import { accountPage } from './account/index.tsx'
 import { invitationPage } from './entry/invitation.tsx'
 import { linkPage } from './entry/link.tsx'
 import { setUpPage } from './entry/set-up.tsx'
