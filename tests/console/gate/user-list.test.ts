@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { createSearchStore } from '../../../src/engines/gate/identities/search/store.ts'
 import { queryOf, scopeOf } from '../../../src/engines/gate/identities/search/terms.ts'
 import { HOUR, type Tenant, useConsole } from '../fixture.ts'
 
@@ -76,6 +77,17 @@ test('The index follows a change, and forgets a deleted user and those of a dele
   await app.gate.search.round()
   const words = ['quixotic', 'jubilant', 'zephyrous', 'example']
   expect(words.filter((word) => isInIndex(acme, word))).toEqual([])
+})
+
+test('A round forgets all users of a large deleted tenant', async () => {
+  const search = createSearchStore(app.db)
+  const [state, after] = ['active', search.lastSeq()] as const
+  await app.db.commit(() => {
+    for (let seq = after + 1; seq <= after + 300; seq++)
+      search.put({ seq, scope: scopeOf('gone'), state, text: 'zephyrous' })
+  })
+  await app.gate.search.round()
+  expect(search.lastSeq()).toBe(after)
 })
 
 test('An index that a backup left out is filled again', async () => {
