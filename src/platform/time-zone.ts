@@ -24,6 +24,9 @@ export function wallTime(at: number, zone: string): WallTime {
   return { text, offset: timeZoneName }
 }
 
+/** In no zone later than 9999, because `Date.parse` reads only years of four digits. */
+const LAST = Date.UTC(9999, 11, 31)
+
 /**
  * The moment at which clocks in a zone show a time such as `2026-11-22T15:05`: the earlier one if they
  * show it twice. A time that they skip counts on from before the gap.
@@ -34,7 +37,7 @@ export function momentIn(wall: string, zone: string): number {
   if (Number.isNaN(shown)) return shown
   const text = isoText(shown)
   const early = shown - offsetAt(shown - DAY_MS, zone)
-  const late = shown - offsetAt(shown + DAY_MS, zone)
+  const late = shown - offsetAt(Math.min(shown + DAY_MS, LAST), zone)
   const isShownAt = (at: number) => wallTime(at, zone).text === text
   return isShownAt(late) && !isShownAt(early) ? late : early
 }

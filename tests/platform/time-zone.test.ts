@@ -25,6 +25,9 @@ test.each([
   // The offset changes within a day before or after.
   [BERLIN, '2026-03-28T12:00', '2026-03-28T11:00:00.000Z'],
   [BERLIN, '2026-03-29T12:00', '2026-03-29T10:00:00.000Z'],
+  // The day after has a year of five digits.
+  [BERLIN, '9999-12-31T23:59', '9999-12-31T22:59:00.000Z'],
+  ['Pacific/Kiritimati', '9999-12-30T00:00', '9999-12-29T10:00:00.000Z'],
 ])('Clocks in %s show %s at %s', (zone, wall, at) => {
   expect(new Date(momentIn(wall, zone)).toISOString()).toBe(at)
 })
