@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { checkDigits, randomBase62, sha256 } from '../../src/platform/crypto.ts'
 import type { Engine } from '../../src/platform/engines.ts'
+import { endOfDay } from '../../src/platform/keys/expiry.ts'
 import { random } from '../../src/platform/random.ts'
 import { createReadCache } from '../../src/platform/read-cache.ts'
 import { useApp } from '../support/app.ts'
@@ -96,6 +97,8 @@ test('An expired key is refused for that reason; an unknown one is never known',
     await expect(
       keys.issue(CLI, { tenantId, engines: ['relay'], expiry: { at } }),
     ).rejects.toMatchObject({ field: 'expires' })
+  for (const date of ['soon', '2026-02-30', '2026-13-01'])
+    expect(() => endOfDay(date)).toThrow('must be a date such as')
 })
 
 test('Rotation keeps name, note and engines, renews a lifetime, and keeps a fixed end', async () => {

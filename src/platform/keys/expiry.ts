@@ -2,15 +2,15 @@ import { isoTime } from '../clock.ts'
 import { DAY_MS } from '../durations.ts'
 import { invalid } from '../errors.ts'
 import { momentIn, UTC } from '../time-zone.ts'
-import { parseTimestamp } from '../timestamp.ts'
 import type { Expiry } from './checked.ts'
 
 const DATE = /^\d{4}-\d\d-\d\d$/
 
 /** The expiry at the end of a day such as `2027-01-31` in a zone. Throws `invalid` for another text. */
 export function endOfDay(date: string, zone = UTC): Expiry {
-  if (!DATE.test(date))
+  const start = DATE.test(date) ? Date.parse(`${date}T00:00:00Z`) : Number.NaN
+  // `Date.parse` turns 30 February into a day in March.
+  if (Number.isNaN(start) || !isoTime(start).startsWith(date))
     throw invalid('must be a date such as 2027-01-31', { field: 'expires', rule: 'format' })
-  const nextDay = isoTime(parseTimestamp(`${date}T00:00:00Z`, 'expires') + DAY_MS)
-  return { at: momentIn(nextDay.slice(0, 16), zone) }
+  return { at: momentIn(isoTime(start + DAY_MS).slice(0, 16), zone) }
 }
