@@ -47,7 +47,8 @@ test('A new key stands for tenant, engine, environment and scopes, and is refuse
 
   const unknown = keys.issue(CLI, { tenantId: 'none', engines: ['gate'] })
   await expect(unknown).rejects.toMatchObject({ kind: 'not_found' })
-  for (const scopes of [[], ['Has Space'], ['']])
+  const many = Array.from({ length: 101 }, (_, n) => `orders:${n}`)
+  for (const scopes of [[], ['Has Space'], [''], many])
     await expect(key('gate', 'live', scopes)).rejects.toMatchObject({ field: 'scopes' })
   await expect(key('clockwork', 'live')).rejects.toMatchObject({ field: 'environment' })
 })

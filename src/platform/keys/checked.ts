@@ -42,6 +42,7 @@ export interface KeyTerms {
 
 const MAX_NAME = 100
 const MAX_NOTE = 500
+const MAX_SCOPES = 100
 const SCOPE = /^[a-z0-9][a-z0-9_.:-]{0,63}$/
 const MAX_LIFETIME_MS = 10 * 366 * DAY_MS
 
@@ -79,6 +80,8 @@ function checkedScopes(engines: Engine[], scopes?: string[]): string[] {
   if (scopes === undefined) return engines.flatMap((engine) => [...ENGINE_SCOPES[engine]])
   if (scopes.length === 0)
     throw invalid('must name at least one scope', { field: 'scopes', rule: 'required' })
+  if (scopes.length > MAX_SCOPES)
+    throw invalid(`must be at most ${MAX_SCOPES}`, { field: 'scopes', rule: 'too_many' })
   const malformed = scopes.find((scope) => !SCOPE.test(scope))
   if (malformed !== undefined)
     throw invalid(
