@@ -1,6 +1,6 @@
 import { newId } from '../ids.ts'
 import type { Bodies, Body } from './body.ts'
-import { oneLine } from './one-line.ts'
+import { headerLine } from './one-line.ts'
 import type { RecipientHash } from './recipient-hash.ts'
 import type { Store } from './store/index.ts'
 
@@ -81,4 +81,4 @@ export function createPost(parts: {
 
 /** The subject on one line, because a line break would begin another header. */
 const subjectOf = (written: string): string =>
-  [...oneLine(written)].slice(0, MAX_SUBJECT_LENGTH).join('')
+  [...headerLine(written)].slice(0, MAX_SUBJECT_LENGTH).join('')

@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts'
 import type { Body } from './body.ts'
 import { isFinal, reasonOf } from './failure.ts'
 import { attachedLogos } from './logos.ts'
+import { headerLine } from './one-line.ts'
 import { domainOf, type MailServer, type Sender, secretsOf, transportOptions } from './server.ts'
 import type { LeasedMail } from './store/rows.ts'
 
@@ -59,8 +60,10 @@ export function createSend(parts: {
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
   })
 
-  const nameOf = (tenantId: string | null): string | null =>
-    tenantId === null ? null : branding.of(tenantId).senderName
+  function nameOf(tenantId: string | null): string | null {
+    const name = tenantId === null ? null : branding.of(tenantId).senderName
+    return name && headerLine(name)
+  }
 
   /** Sends a mail; never rejects. */
   async function send(mail: LeasedMail, body: Body, signal: AbortSignal): Promise<Sent> {

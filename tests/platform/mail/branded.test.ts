@@ -36,10 +36,13 @@ test('A stored sender name adds no header and no address, whatever is in it', as
   db.client.run('UPDATE branding SET sender_name = ? WHERE tenant_id = ?', [name, evil])
   await branding.change(ACTOR, evil, {})
   await send('ada@example.com', { tenantId: evil })
-  const [mail] = server.received
+  await branding.change(ACTOR, evil, { sender_name: '=?utf-8?Q?bank=40example=2Ecom?=' })
+  await send('ada@example.com', { tenantId: evil })
+  const [mail, encoded] = server.received
   expect(mail).toMatchObject({ from: 'gate@example.org', to: ['ada@example.com'] })
   expect(mail?.parsed.headers.has('bcc')).toBe(false)
   expect(mail?.parsed.from?.value.map(({ address }) => address)).toEqual(['gate@example.org'])
+  expect(encoded?.parsed.from?.value[0]?.name).toBe('= ?utf-8?Q?bank=40example=2Ecom?=')
 })
 
 test('Logos are in the mail itself, and those of no other tenant', async () => {

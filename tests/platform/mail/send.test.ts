@@ -79,6 +79,8 @@ test('A sent mail has no header or recipient from its subject or address', async
   expect(mail?.to).toEqual(['ada@example.com'])
   expect(mail?.parsed.subject).toMatch(/^Hello Bcc: eve@example\.com +x$/)
   expect(mail?.parsed.headers.has('bcc')).toBe(false)
+  await send('ada@example.com', { subject: 'For =?utf-8?Q?www=2Eevil=2Eexample?= now' })
+  expect(server.received.pop()?.parsed.subject).toBe('For = ?utf-8?Q?www=2Eevil=2Eexample?= now')
   for (const recipient of [
     'ada@example.com, eve@example.com',
     'ada@example.com\r\nRCPT TO:<eve@example.com>',
