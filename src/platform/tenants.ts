@@ -12,7 +12,7 @@ import {
   type TenantStatus,
 } from './tenants-store.ts'
 import { checkedTimeZone, UTC } from './time-zone.ts'
-import { UNSAFE_IN_LINE } from './unsafe-characters.ts'
+import { UNSAFE_IN_LINE, UNSAFE_IN_NAME } from './unsafe-characters.ts'
 
 export type { TenantRow, TenantStatus } from './tenants-store.ts'
 
@@ -170,7 +170,7 @@ function present({ spendCapCents, timeZone, createdAt, updatedAt, ...row }: Tena
 /** Trims and validates a name. Throws `invalid` if it is not allowed. */
 export function checkedName(name: string): string {
   const trimmed = name.trim()
-  if (trimmed === '')
+  if (trimmed.replaceAll(UNSAFE_IN_NAME, '').trim() === '')
     throw invalid('must have at least one visible character', { field: 'name', rule: 'required' })
   if (trimmed.search(UNSAFE_IN_LINE) !== -1)
     throw invalid('must be one line without control characters', {

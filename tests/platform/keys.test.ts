@@ -289,7 +289,7 @@ test('A change keeps everything that it does not name, and a suspension has a re
 })
 
 test('A name is one visible line of up to 200 characters', async () => {
-  const hostile = ['a\nb', 'a\u0000', '\u001b[2Ja', 'a\u009b1m', 'a\u2028b', 'a\u202eb']
+  const hostile = ['a\nb', 'a\u0000', '\u001b[2Ja', 'a\u009b1m', 'a\u2028b', 'a\u202eb', '\u200b']
   for (const name of [' ', 'x'.repeat(201), ...hostile])
     await expect(tenants.create(CLI, { name, plan: 'free' })).rejects.toThrow('name: ')
   for (const name of ['Ünïcode ☃', 'x'.repeat(200)])

@@ -52,6 +52,20 @@ function nameFlaw(name: string): Flaw | undefined {
 
 /** What mail programs turn into a link. */
 export const LINK = /:\/\/|\bwww\./i
+const LINK_STARTS = /(?:\w*:\/\/|\bwww\.)+/gi
+
+/** A tenant's name for its users, without anything that a display name must not have. */
+export function displayNameFrom(tenantName: string): string {
+  const name = tenantName
+    .replaceAll(UNSAFE_IN_NAME, ' ')
+    .replaceAll(LINK_STARTS, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  const characters = [...name]
+  if (characters.length > MAX_NAME_LENGTH)
+    return `${characters.slice(0, MAX_NAME_LENGTH - 1).join('')}…`
+  return name || '–'
+}
 
 const isUnsafe = (text: string) =>
   text.search(UNSAFE_IN_LINE) !== -1 || text.search(UNSAFE_IN_NAME) !== -1

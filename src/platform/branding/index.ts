@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts'
 import { createReadCache } from '../read-cache.ts'
 import type { Tenants } from '../tenants.ts'
 import { logoPath } from './addresses.ts'
-import { type BrandingInput, checkedBranding } from './checks.ts'
+import { type BrandingInput, checkedBranding, displayNameFrom } from './checks.ts'
 import { checkedImage, type ImageType, imageHash } from './image.ts'
 import { type BrandingRow, createBrandingStore, type LogoTheme } from './store.ts'
 
@@ -74,7 +74,8 @@ export function createBranding(parts: {
   }
 
   /** The name that users of a tenant see. */
-  const nameOf = (tenantId: string): string => of(tenantId).displayName ?? tenants.nameOf(tenantId)
+  const nameOf = (tenantId: string): string =>
+    of(tenantId).displayName ?? displayNameFrom(tenants.nameOf(tenantId))
 
   /** Changes the given fields. Throws `invalid` with all their problems. */
   function change(actor: Actor, tenantId: string, input: BrandingInput) {

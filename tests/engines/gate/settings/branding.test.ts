@@ -75,6 +75,20 @@ test.each([
   expect(await bodyOf(api.get(BRANDING))).toEqual(NONE)
 })
 
+test.each([
+  ['Acme', 'Acme'],
+  ['Acme\u200f \u200bInc.', 'Acme Inc.'],
+  ['Locked: open https://www.evil.example/now', 'Locked: open evil.example/now'],
+  ['hthttps://tps:/:///www.evil.example', 'tps:/ / evil.example'],
+  ['WWW.acme.example', 'acme.example'],
+  ['https://', '–'],
+  ['a'.repeat(65), `${'a'.repeat(63)}…`],
+])('Users of a tenant named %j see %j', async (name, shown) => {
+  const { tenants, branding } = gate.app.platform
+  const { id } = await tenants.create({ kind: 'cli' }, { name, plan: 'free' })
+  expect(branding.nameOf(id)).toBe(shown)
+})
+
 test('Logos are uploaded together or alone, and deleted by null', async () => {
   const { api } = await gate.newTenant()
   const [light, dark] = [png(64, 32).toString('base64'), jpeg(40, 20).toString('base64')]
