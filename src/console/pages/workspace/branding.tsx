@@ -186,7 +186,7 @@ const Look = ({ stored, tenantName, sender }: BrandingView) => (
         label="Name"
         value={stored.displayName ?? ''}
         placeholder={tenantName}
-        help="Users see it on sign-in pages, in emails and in messenger prompts."
+        help="Users see it on sign-in pages, in emails, messenger prompts and authenticator apps."
       />
       <ColorField
         name="accent_color"

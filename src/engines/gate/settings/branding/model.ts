@@ -15,7 +15,7 @@ const text = (expected: string, description: string, example: string) =>
 const fields = {
   display_name: text(
     'a name',
-    'The name on sign-in pages, in emails and in messenger prompts; null for the name of the tenant.',
+    'The name on sign-in pages, in emails, messenger prompts and authenticator apps; null for the name of the tenant.',
     'Acme',
   ),
   accent_color: text(

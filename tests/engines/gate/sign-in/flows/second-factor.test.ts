@@ -57,7 +57,11 @@ test('Setting up an authenticator shows a picture and a key of the same secret, 
     expect(secretIn(shown)).toBe(secret)
     expect(node(shown, 'totp_qr')).toEqual(node(flow, 'totp_qr'))
   }
-  expect(secretIn(await acme.settings(token))).not.toBe(secret)
+  await app.platform.branding.change({ kind: 'cli' }, acme.id, { display_name: 'Globex' })
+  const branded = await acme.settings(token)
+  expect(secretIn(branded)).not.toBe(secret)
+  const renamed = totpUri({ secret: secretIn(branded), issuer: 'Globex', account: ADA })
+  expect(node(branded, 'totp_qr').attributes.src).toBe(qrCode(renamed))
 })
 
 test('Setting up an authenticator needs a current code of the secret', async () => {

@@ -1,5 +1,5 @@
+import type { Branding } from '../../../../../../platform/branding/index.ts'
 import type { Clock } from '../../../../../../platform/clock.ts'
-import type { Tenants } from '../../../../../../platform/tenants.ts'
 import type { SecondFactors } from '../../../../credentials/second-factor/index.ts'
 import { qrCode } from '../../../../credentials/second-factor/qr-code.ts'
 import {
@@ -21,14 +21,14 @@ import type { Changes, SettingsForm } from './change.ts'
 /** Settings of the authenticator app and the recovery codes. */
 export function createSecondFactorSettings(parts: {
   clock: Clock
-  tenants: Tenants
+  branding: Pick<Branding, 'nameOf'>
   repository: FlowRepository
   sessions: Sessions
   secondFactors: SecondFactors
   notify: Notify
   changes: Changes
 }) {
-  const { clock, tenants, repository, sessions, secondFactors, notify, changes } = parts
+  const { clock, branding, repository, sessions, secondFactors, notify, changes } = parts
 
   function nodes(flow: FlowRow, person: IdentityRow, say: Say): Node[] {
     const { totpSecret = '', recoveryCodes } = repository.internalOf(flow)
@@ -42,7 +42,7 @@ export function createSecondFactorSettings(parts: {
   }
 
   function setupOf({ tenantId, email }: IdentityRow, secret: string) {
-    const issuer = tenants.nameOf(tenantId)
+    const issuer = branding.nameOf(tenantId)
     return { secret, qr: qrCode(totpUri({ secret, issuer, account: email })) }
   }
 
