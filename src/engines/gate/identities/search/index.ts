@@ -11,8 +11,8 @@ import { entryOf, queryOf, scopeOf, wordsOf } from './terms.ts'
 const SLICE = 200
 /** Entries per round whose identity may have gone with its tenant: a million are checked within 10 minutes. */
 const CHECKED = 10_000
-/** Removed entries per commit, each of which takes about a millisecond. */
-const REMOVED = 20
+/** Removed entries per commit, each of which takes milliseconds in a large index. */
+const REMOVED = 5
 const BETWEEN_ROUNDS_MS = 5000
 /** Identities that are compared one by one, because they are not in the index yet. */
 const MAX_NEW = 500
