@@ -2,8 +2,8 @@
 export const csvLine = (cells: readonly (string | number | boolean | null)[]): string =>
   `${cells.map((cell) => csvCell(cell === null ? '' : `${cell}`)).join(',')}\r\n`
 
-/** The first characters that make a spreadsheet run a cell as a formula. */
-const FORMULA = /^[=+\-@\t\r\n]/
+/** The first characters that make a spreadsheet run a cell as a formula; some also take the wide ones. */
+const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/
 
 /** Quotes semicolons and tabs as well, because some spreadsheets split cells at them. */
 function csvCell(text: string): string {

@@ -170,7 +170,7 @@ test('audit export as CSV has a header and quoted cells, none of them a formula'
     'at,tenant_id,actor_kind,actor_id,actor_source,action,object,detail\r\n' +
       `${START},acme,key,key-1,,endpoint.created,"a,""b""\nc","{""n"":1}"\r\n`,
   )
-  const formulas = ['=1+1', '+1', '-1', '@x', '\tx', '\rx', '\nx']
+  const formulas = ['=1+1', '＝1+1', '+1', '-1', '@x', '\tx', '\rx', '\nx']
   for (const object of ['a;b', ...formulas]) await record({ object })
   const text = await csv()
   expect(text).toContain(',"a;b",')
