@@ -2,6 +2,7 @@ import type { Flash } from '../../views/layout/toast.tsx'
 import type { Selection } from '../../views/ui/bulk.tsx'
 import { url } from '../../views/ui/url.ts'
 import { capitalized, numeral } from '../../views/ui/words.ts'
+import { StorageError } from '../db/errors.ts'
 import { AppError, invalid } from '../platform/errors.ts'
 import { filterIn } from './list.tsx'
 import { type Action, good, type Outcome, type PageContext, usePage, warn } from './page.tsx'
@@ -38,11 +39,12 @@ export function bulk({ each, done, ...spec }: BulkSpec): BulkAction {
     async run(context): Promise<Outcome> {
       const ids = idsIn(context.fields.ids)
       if (ids.length === 0) return { again: true, report: warn(`Select a ${noun[0]} first.`) }
-      const results = await Promise.all(ids.map((id) => refusalOf(() => each(context, id))))
-      const refused = ids.filter((_, index) => results[index] !== undefined)
+      const errors = await Promise.all(ids.map((id) => errorOf(() => each(context, id))))
+      const refused = ids.filter((_, index) => errors[index] !== undefined)
       const count = ids.length - refused.length
       if (refused.length === 0) return { ...named(count), query: { ...kept(context), count } }
-      const reasons = [...new Set(results.filter((reason) => reason !== undefined))].join(' ')
+      const met = errors.filter((error) => error !== undefined)
+      const reasons = [...new Set(met.map((error) => reasonOf(error, count)))].join(' ')
       const changed = count > 0 ? `${countOf(count, noun)} ${done}. ` : ''
       const report = `${changed}${countOf(refused.length, noun)} not ${done}: ${reasons}`
       return { again: true, values: { ids: refused }, report: bad(report) }
@@ -67,15 +69,21 @@ function idsIn(value: unknown): string[] {
   return [...new Set(ids)]
 }
 
-/** The reason why a row refuses the change; undefined if it was made. */
-async function refusalOf(work: () => Promise<unknown>): Promise<string | undefined> {
+/** Why a row was not changed; undefined if it was. */
+async function errorOf(work: () => Promise<unknown>): Promise<unknown> {
   try {
     await work()
     return undefined
   } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    return `${capitalized(error.message)}.`
+    return error
   }
+}
+
+/** Throws other errors than refusals: a disk that is full only if no row was changed, as its page says. */
+function reasonOf(error: unknown, changed: number): string {
+  if (error instanceof AppError || (error instanceof StorageError && changed > 0))
+    return `${capitalized(error.message)}.`
+  throw error
 }
 
 /** What the table needs to offer those of a page's bulk actions that the operator may use. */

@@ -1,4 +1,7 @@
 import { expect, test } from 'bun:test'
+import { bulk } from '../../src/console/bulk.ts'
+import type { PageContext } from '../../src/console/page.tsx'
+import { StorageError } from '../../src/db/errors.ts'
 import { UNKNOWN_ID, useConsole } from './fixture.ts'
 
 const app = await useConsole()
@@ -40,6 +43,32 @@ test('Rows that refuse are reported with the reason and stay selected', async ()
   ;(await acme.owner.send('/delayed/selected/cancel')).says('Select a delayed job first.')
   const many = Array.from({ length: 101 }, (_, n) => `${n}`)
   expect((await acme.owner.send('/delayed/selected/cancel', selected(...many))).status).toBe(400)
+})
+
+test.each([
+  [['a', 'full', 'b'], '2 jobs paused. 1 job not paused: The disk is full.'],
+  [['full'], new StorageError('the disk is full')],
+  [['a', 'bug'], new TypeError('a bug')],
+])('An action on %j, where the disk is full or a bug strikes, ends with %s', async (ids, expected) => {
+  const changed: string[] = []
+  async function each(_: PageContext, id: string) {
+    if (id === 'bug') throw new TypeError('a bug')
+    if (id === 'full') throw new StorageError('the disk is full')
+    await Bun.sleep(0)
+    changed.push(id)
+  }
+  const { run } = bulk({
+    right: 'change',
+    verb: 'Pause',
+    noun: ['job', 'jobs'],
+    done: 'paused',
+    each,
+  })
+  const context = { fields: { ids }, query: {} } as unknown as PageContext
+  const result = await Promise.resolve(run(context)).catch((error: unknown) => error)
+  if (typeof expected === 'string') expect(result).toMatchObject({ report: { text: expected } })
+  else expect(result).toEqual(expected)
+  expect(changed).toEqual(ids.filter((id) => id.length === 1))
 })
 
 test('Deliveries, endpoints, users and keys are changed together', async () => {
