@@ -49,27 +49,30 @@ test.each([
   [['a', 'full', 'b'], '2 jobs paused. 1 job not paused: The disk is full.'],
   [['full'], new StorageError('the disk is full')],
   [['a', 'bug'], new TypeError('a bug')],
-])('An action on %j, where the disk is full or a bug strikes, ends with %s', async (ids, expected) => {
-  const changed: string[] = []
-  async function each(_: PageContext, id: string) {
-    if (id === 'bug') throw new TypeError('a bug')
-    if (id === 'full') throw new StorageError('the disk is full')
-    await Bun.sleep(0)
-    changed.push(id)
-  }
-  const { run } = bulk({
-    right: 'change',
-    verb: 'Pause',
-    noun: ['job', 'jobs'],
-    done: 'paused',
-    each,
-  })
-  const context = { fields: { ids }, query: {} } as unknown as PageContext
-  const result = await Promise.resolve(run(context)).catch((error: unknown) => error)
-  if (typeof expected === 'string') expect(result).toMatchObject({ report: { text: expected } })
-  else expect(result).toEqual(expected)
-  expect(changed).toEqual(ids.filter((id) => id.length === 1))
-})
+])(
+  'An action on %j, where the disk is full or a bug strikes, ends with %s',
+  async (ids, expected) => {
+    const changed: string[] = []
+    async function each(_: PageContext, id: string) {
+      if (id === 'bug') throw new TypeError('a bug')
+      if (id === 'full') throw new StorageError('the disk is full')
+      await Bun.sleep(0)
+      changed.push(id)
+    }
+    const { run } = bulk({
+      right: 'change',
+      verb: 'Pause',
+      noun: ['job', 'jobs'],
+      done: 'paused',
+      each,
+    })
+    const context = { fields: { ids }, query: {} } as unknown as PageContext
+    const result = await Promise.resolve(run(context)).catch((error: unknown) => error)
+    if (typeof expected === 'string') expect(result).toMatchObject({ report: { text: expected } })
+    else expect(result).toEqual(expected)
+    expect(changed).toEqual(ids.filter((id) => id.length === 1))
+  },
+)
 
 test('Deliveries, endpoints, users and keys are changed together', async () => {
   const acme = await app.newTenant()

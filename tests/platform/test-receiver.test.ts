@@ -60,6 +60,8 @@ test('Only the URL of a receiver is answered, and nothing else of this machine',
   ])
     expect([elsewhere, await send(elsewhere)]).toEqual([elsewhere, 'refused'])
   expect([received().length, other.received().length]).toEqual([1, 0])
+  app.db.client.query('DELETE FROM tenants WHERE id = ?').run(id)
+  expect(await send(url)).toBe(404)
 })
 
 test('A receiver keeps 20 requests with 8 KB of body and headers, and refuses more than 60 a minute', async () => {

@@ -8,6 +8,7 @@ import type { Outbound, OutboundRequest, OutboundResult } from '../outbound/inde
 import type { RetentionRule } from '../retention.ts'
 import type { Sealing } from '../sealing/index.ts'
 import { isSensitive, MASK } from '../secret-headers.ts'
+import { createTenantStore } from '../tenants-store.ts'
 import { createTestRequestStore } from './store.ts'
 
 /** A reserved name (RFC 6761): no DNS server knows it, so no other service can have it. */
@@ -19,6 +20,7 @@ const KEPT_REQUESTS = 20
 const KEPT_BODY_BYTES = 8 * 1024
 const KEPT_HEADER_BYTES = 8 * 1024
 const PER_MINUTE = 60
+const UNKNOWN = { error: 'no such test receiver' }
 
 /** A request that a test receiver got. */
 export interface ReceivedRequest {
@@ -40,6 +42,7 @@ export type TestReceivers = ReturnType<typeof createTestReceivers>
 export function createTestReceivers(parts: { db: Db; clock: Clock; sealing: Sealing }) {
   const { db, clock, sealing } = parts
   const store = createTestRequestStore(db)
+  const tenants = createTenantStore(db)
   const rate = createBuckets({ clock, perMinute: PER_MINUTE })
 
   const tokenOf = (tenantId: string, name: string): string =>
@@ -71,7 +74,7 @@ export function createTestReceivers(parts: { db: Db; clock: Clock; sealing: Seal
 
   async function answer(request: OutboundRequest, url: URL): Promise<OutboundResult> {
     const receiver = receiverAt(url)
-    if (!receiver) return replyOf(404, { error: 'no such test receiver' })
+    if (!receiver) return replyOf(404, UNKNOWN)
     const waitMs = rate.take(`${receiver.tenantId} ${receiver.name}`)
     if (waitMs > 0)
       return replyOf(
@@ -97,10 +100,14 @@ export function createTestReceivers(parts: { db: Db; clock: Clock; sealing: Seal
       createdAt: clock.now(),
     }
     try {
-      await db.commitFor(tenantId, () => {
+      const isKept = await db.commitFor(tenantId, () => {
+        // The URL of a deleted tenant may still be in use elsewhere.
+        if (!tenants.find(tenantId)) return false
         store.insert(row)
         store.trim(tenantId, name, KEPT_REQUESTS)
+        return true
       })
+      if (!isKept) return replyOf(404, UNKNOWN)
     } catch (error) {
       if (error instanceof StorageError) return replyOf(503, { error: 'could not be stored' })
       throw error
