@@ -240,8 +240,7 @@ const SUBJECTS: Partial<Record<ProviderName, (id: string) => string>> = {
 }
 
 test.each([...PROVIDERS])('%s tells who the user is, once for each code', async (provider) => {
-  // Facebook words its errors in its own way, so only their status is read.
-  const rejected = provider === 'facebook' ? 'unexpected HTTP status' : 'rejected the code with'
+  const rejected = 'rejected the code with'
   const account = newAccount({ name: 'Ada Lovelace' })
   const subject = SUBJECTS[provider]?.(account.id) ?? account.id
   const callback = await come(provider, account)
