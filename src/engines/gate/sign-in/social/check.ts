@@ -1,14 +1,14 @@
 import { mintSecret } from '../../../../platform/crypto.ts'
 import { redeem } from './code.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, Step } from './connection.ts'
 import { type Refusal, reasonIn, SocialError } from './errors.ts'
 import { refusalOf, remedyFor } from './token-refusal.ts'
 
-/** A part of a provider's configuration, and what the provider says to it without a user. */
+/** A part of a provider's configuration or of a sign-in, and how it works. */
 export interface ProviderCheck {
-  about: 'addresses' | 'keys' | 'credentials'
-  /** `unknown` if the answer proves nothing. */
-  result: 'ok' | 'failed' | 'unknown'
+  about: 'addresses' | 'keys' | 'email' | Step
+  /** `unknown` if the answer proves nothing; `limited` if it works, but not fully. */
+  result: 'ok' | 'failed' | 'unknown' | 'limited'
   /** A sentence. */
   message: string
 }

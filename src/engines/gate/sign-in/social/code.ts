@@ -10,6 +10,7 @@ export async function redeem(connection: Connection, back: Return): Promise<Resp
   const server = serverOf(addresses, issuerOf(connection, back.params))
   const client = clientOf(connection)
   const params = oauth.validateAuthResponse(server, client, back.params, back.state)
+  connection.reach('credentials')
   const isOpenId = provider.kind === 'openid'
   const answer = await oauth.authorizationCodeGrantRequest(
     server,
