@@ -16,6 +16,8 @@ import m0013 from './0013_key_details.sql' with { type: 'text' }
 import m0014 from './0014_session_and_password_rules.sql' with { type: 'text' }
 import m0015 from './0015_tenant_deletion.sql' with { type: 'text' }
 import m0016 from './0016_sign_in_history.sql' with { type: 'text' }
+import m0017 from './0017_jobs_by_url.sql' with { type: 'text' }
+import m0018 from './0018_test_sign_ins.sql' with { type: 'text' }
 
 export const migrations = [
   { id: '0000_foundation', sql: m0000 },
@@ -35,4 +37,6 @@ export const migrations = [
   { id: '0014_session_and_password_rules', sql: m0014 },
   { id: '0015_tenant_deletion', sql: m0015 },
   { id: '0016_sign_in_history', sql: m0016 },
+  { id: '0017_jobs_by_url', sql: m0017 },
+  { id: '0018_test_sign_ins', sql: m0018 },
 ]

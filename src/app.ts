@@ -72,7 +72,7 @@ export function createApp(
   const mail = createMail({ ...platform, config, settings: () => current().mail })
   retention.add(...mail.retention)
   const clientAddress = createClientAddress(config.server.trustedProxies)
-  const web = { baseUrl, addressOf, pages: createFlowPages() }
+  const web = { baseUrl, addressOf, adminSessionOf, pages: createFlowPages() }
   const gate = createGate(platform, { delivery, mail, current }, config, access, web, {
     onSignUp: (operator) => operators.signUp.welcome(operator),
     onVerified: (operator) => operators.signUp.welcome(operator),
@@ -154,6 +154,11 @@ export function createApp(
 
   function addressOf(request: Request): string | undefined {
     return clientAddress(request, app.server)
+  }
+
+  function adminSessionOf(request: Request): string | undefined {
+    const operator = operators.currentOperator.ifAny(request)
+    return operator?.isAdmin ? operator.sessionId : undefined
   }
 
   /** Known once the server listens, because the system may choose the port. */

@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { htmlPage } from '../../views/html.ts'
 import { ConsoleLayout } from '../../views/layout/console-layout.tsx'
+import { LeavingPage } from '../../views/layout/leaving-page.tsx'
 import type { Crumb, LayoutProps, ScopeChoice, Theme } from '../../views/layout/model.ts'
 import type { PageKey } from '../../views/layout/navigation.ts'
 import type { Flash } from '../../views/layout/toast.tsx'
@@ -103,7 +104,19 @@ export function createLayout(parts: {
     return answer
   }
 
-  return { base, page, html, go }
+  /**
+   * Leads from a form to an address outside the console. Browsers hold redirects after a form against the
+   * policy of its page, which allows this site only, so to another one leads a page.
+   */
+  function leave(request: Request, href: string): Response {
+    if (new URL(href).origin === new URL(baseUrl()).origin)
+      return new Response(null, { status: 303, headers: { location: href } })
+    const page = html(LeavingPage({ base: base(), theme: themeOf(request), href }))
+    page.headers.set('refresh', `0; url=${href}`)
+    return page
+  }
+
+  return { base, page, html, go, leave }
 }
 
 export const themeOf = (request: Request): Theme => {

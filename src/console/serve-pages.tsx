@@ -185,7 +185,7 @@ export function createPages(
     const { to, query, away, cookies, flash, shown, file, again, result, ...of } =
       value ?? ({} as Outcome)
     if (file) return file
-    if (away) return new Response(null, { status: 303, headers: { location: away } })
+    if (away) return layout.leave(context.request, away)
     if (again)
       return show(spec, context, {
         submission: { ...submission, values: of.values ?? submission.values },

@@ -60,7 +60,7 @@ test('The first question accepts several goals, or none for now, and wants one o
 })
 
 test('A first job runs against the test receiver at once, and the open page shows it', async () => {
-  const { id, owner, api } = await app.newTenant()
+  const { id, owner, api, job } = await app.newTenant()
   await choose(owner, 'jobs')
   const guide = await owner.open('/get-started/jobs')
   guide.says('Create a job').omits('It works')
@@ -87,6 +87,11 @@ test('A first job runs against the test receiver at once, and the open page show
     method: 'GET',
   })
   expect(await checklistOf(owner)).toContain('✓ Schedule a job for your own URL')
+  // However many jobs are newer.
+  const newer = Array.from({ length: 50 }, () => job({ url: 'https://example.com' }))
+  const created = (await Promise.all(newer)).length + 2
+  await owner.press('/get-started/jobs', 'Run again')
+  expect((await api.get('/v1/clockwork/jobs')).body).toHaveLength(created)
 })
 
 test('A first event arrives at the test receiver, where its signature is verified', async () => {

@@ -31,7 +31,7 @@ export async function launchBrowser(args: readonly string[] = []): Promise<Brows
 }
 
 /** The screens and color schemes that pages are made for. */
-const LOOKS = [
+export const LOOKS = [
   { name: 'wide-light', width: 1280, height: 900, colorScheme: 'light' },
   { name: 'wide-dark', width: 1280, height: 900, colorScheme: 'dark' },
   { name: 'narrow-light', width: 360, height: 740, colorScheme: 'light' },

@@ -41,6 +41,9 @@ export const createQueries = (store: Store) => {
     jobs: (tenantId: string, { before = END, limit }: Scan): CronJobSummary[] =>
       jobSummaries.jobs(tenantId, before, limit),
 
+    /** The newest job with exactly this URL. */
+    jobAt: jobSummaries.jobAt,
+
     /** Results of all attempts in the `count` hours up to and including `upTo`'s, oldest first. */
     hours(tenantId: string, { upTo, count }: { upTo: number; count: number }): HourOutcomes[] {
       const first = hourOf(upTo) - (count - 1) * HOUR_MS

@@ -36,6 +36,7 @@ export const cronJobs = sqliteTable(
   },
   (t) => [
     index('cron_jobs_by_tenant').on(t.tenantId, t.seq),
+    index('cron_jobs_by_url').on(t.tenantId, t.url),
     index('cron_jobs_next').on(t.tenantId, t.nextRunAt).where(sql`is_active = 1`),
     index('cron_jobs_due').on(t.nextRunAt).where(sql`is_active = 1`),
   ],

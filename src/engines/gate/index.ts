@@ -202,6 +202,7 @@ export function createGate(
     rules,
     webhooks,
     callbackUrl: selfService.callbackUrl,
+    testSignIns: selfService.testSignIns,
     /** Asks a configured provider what it says without a user. Never rejects. */
     checkProvider: (provider: AnyProvider) =>
       selfService.social.check(provider, selfService.callbackUrl(provider)),

@@ -301,5 +301,6 @@ export const portable: Portable = {
     gate_flows: 'expire within hours',
     gate_codes: 'expire within minutes',
     gate_round_trips: 'expire within minutes',
+    gate_test_sign_ins: 'of admins of the installation',
   },
 }

@@ -1,9 +1,10 @@
 import type { RetentionRule } from '../../platform/retention.ts'
+import { KEPT_MS } from './operators/test-sign-ins.ts'
 import type { Store } from './store.ts'
 
 /** Retention rules of the engine. */
 export const gateRetention = (
-  { sessions, signIns, accessTokens, flows, decisions, erasures }: Store,
+  { sessions, signIns, accessTokens, flows, testSignIns, decisions, erasures }: Store,
   kept: { expiredMs: number; decisionsMs: number; auditMs: number },
 ): RetentionRule[] => [
   {
@@ -21,6 +22,10 @@ export const gateRetention = (
   {
     name: 'gate flows',
     deleteSlice: (now, limit) => flows.removeExpired(now - kept.expiredMs, limit),
+  },
+  {
+    name: 'gate test sign-ins',
+    deleteSlice: (now, limit) => testSignIns.removeBefore(now - KEPT_MS, limit),
   },
   {
     name: 'gate decisions',

@@ -361,6 +361,26 @@ export const gateOAuthStates = sqliteTable(
   (t) => [index('gate_round_trips_by_flow').on(t.flowId)],
 )
 
+/** Test sign-ins of admins at providers: the latest of each session at each provider. */
+export const gateTestSignIns = sqliteTable(
+  'gate_test_sign_ins',
+  {
+    /** The admin's session. */
+    sessionId: text('session_id').notNull(),
+    provider: text('provider').notNull(),
+    /** SHA-256 of the OAuth state, hexadecimal; null once the browser is back. */
+    stateHash: text('state_hash').unique(),
+    /** Sealed JSON: the values to check the response with, later the result. */
+    content: text('content').notNull(),
+    /** When the browser left, later when it came back. */
+    at: integer('at').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.sessionId, t.provider] }),
+    index('gate_test_sign_ins_by_time').on(t.at),
+  ],
+)
+
 /** Ids of deleted identities, so that the id is never accepted as the name of another subject. */
 export const gateErasures = sqliteTable(
   'gate_erasures',

@@ -1,5 +1,11 @@
 import { sealedColumn } from '../../platform/sealing/column.ts'
-import { gateCredentials, gateFlows, gateOAuthStates, gateSocialLinks } from './schema.ts'
+import {
+  gateCredentials,
+  gateFlows,
+  gateOAuthStates,
+  gateSocialLinks,
+  gateTestSignIns,
+} from './schema.ts'
 
 /** Only the secret of an authenticator is sealed, because other credentials are hashes. */
 export const totpSecret = sealedColumn({
@@ -24,6 +30,13 @@ export const oauthStateSecrets = sealedColumn({
   boundTo: ({ stateHash }) => `gate_round_trips/${stateHash}/secrets`,
 })
 
+export const testSignInContent = sealedColumn({
+  column: gateTestSignIns.content,
+  purpose: 'gate test sign-ins',
+  named: { sessionId: gateTestSignIns.sessionId, provider: gateTestSignIns.provider },
+  boundTo: ({ sessionId, provider }) => `gate_test_sign_ins/${sessionId}/${provider}/content`,
+})
+
 export const providerTokens = sealedColumn({
   column: gateSocialLinks.tokens,
   purpose: 'gate provider tokens',
@@ -37,4 +50,10 @@ export const providerTokens = sealedColumn({
 })
 
 /** The sealed columns of gate. */
-export const sealed = [totpSecret, flowInternal, oauthStateSecrets, providerTokens]
+export const sealed = [
+  totpSecret,
+  flowInternal,
+  oauthStateSecrets,
+  testSignInContent,
+  providerTokens,
+]

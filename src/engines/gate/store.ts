@@ -5,6 +5,7 @@ import { createAddressStore } from './identities/addresses-store.ts'
 import { createErasureStore } from './identities/erasures-store.ts'
 import { createSearchStore } from './identities/search/store.ts'
 import { createIdentityStore } from './identities/store.ts'
+import { createTestSignInStore } from './operators/test-sign-ins-store.ts'
 import { createSignInStore } from './sessions/sign-ins-store.ts'
 import { createSessionStore } from './sessions/store.ts'
 import { createSettingsStore } from './settings/store.ts'
@@ -33,5 +34,6 @@ export const createStore = (db: Db) => ({
   codes: createCodeStore(db),
   socialLinks: createSocialLinkStore(db),
   oauthStates: createOAuthStateStore(db),
+  testSignIns: createTestSignInStore(db),
   erasures: createErasureStore(db),
 })

@@ -32,12 +32,20 @@ test('A mail server is saved, in effect at once, and its password never shown ag
   )
 })
 
-test('An empty password keeps the saved one, but for the same host and user only', async () => {
+test('An empty password keeps the saved one, but for the same host, port and user only', async () => {
   await save({ ...SERVER, ...LOGIN })
   const kept = stored()?.smtp_url
   await save({ ...SERVER, user: 'ada', password: '', from: 'new@example.com' })
   expect(stored()).toEqual({ smtp_url: kept as string, from: 'new@example.com' })
-  for (const change of [{ host: 'evil.example' }, { user: 'eve' }]) {
+  await save({ ...SERVER, user: 'ada', password: '', port: '465' })
+  expect(stored()?.smtp_url).toBe(kept)
+  const others: Record<string, string>[] = [
+    { host: 'evil.example' },
+    { port: '2525' },
+    { security: 'starttls' },
+    { user: 'eve' },
+  ]
+  for (const change of others) {
     const refused = await save({ ...SERVER, user: 'ada', password: '', ...change })
     expect([refused.status, refused.wrong]).toEqual([422, ['password']])
   }

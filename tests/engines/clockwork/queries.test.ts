@@ -18,6 +18,7 @@ test.each<[index: string, parts: string[]]>([
   ['cron_jobs_due (next_run_at<?)', ['"cron_jobs"."next_run_at" <= ?']],
   ['INDEX cron_jobs_due', ['select "next_run_at" from "cron_jobs"']],
   ['cron_jobs_by_tenant (tenant_id=?)', ['from "cron_jobs"', 'desc']],
+  ['cron_jobs_by_url (tenant_id=? AND url=?)', ['from cron_jobs', 'url = $url']],
   ['delayed_jobs_by_tenant (tenant_id=?)', ['from "delayed_jobs"', 'run_at" asc']],
   ['INDEX runs_waiting', ['select "due_at" as "dueAt" from "runs"']],
   ['runs_waiting (due_at<?)', [`"state" = 'waiting' and "runs"."due_at" <= ?`]],

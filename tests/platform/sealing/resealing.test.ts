@@ -283,6 +283,8 @@ test('Every column with sealed texts is on the list and is resealed', async () =
   await social.signInWith('google', newAccount())
   await social.authorizeUrl(await social.begin('login'), 'google')
   await social.begin('recovery')
+  const test = { sessionId: 'of an admin', actor: ACTOR, returnTo: '/console' }
+  await social.app.gate.testSignIns.begin('google', test)
   const acme = await messenger.newTenant()
   const login = await messenger.signIn(acme, messenger.botApi.person())
   const client = { client_id: 'a', client_secret: 'b' }

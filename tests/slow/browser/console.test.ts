@@ -4,14 +4,17 @@ import { MINUTE, type SignedIn, useConsole } from '../../console/fixture.ts'
 import { addOneOfEach, pathOf } from '../../console/one-of-each.ts'
 import {
   findingsOf,
+  LOOKS,
   type Look,
   launchBrowser,
   NARROW,
   NARROW_DARK,
+  screenshot,
   scrollsSideways,
   turnTo,
   WIDE,
 } from '../../support/browser.ts'
+import { newAccount, startProviders } from '../../support/social/index.ts'
 
 const LONG = 'wideandunbroken'.repeat(15)
 
@@ -396,6 +399,39 @@ test('A link to a page of a session that has ended leads to the sign-in', async 
   const back = encodeURIComponent(`/console/${acme.id}/audit`)
   await page.waitForURL(`${app.url}/console/login?to=${back}`)
 })
+
+test.each([true, false])(
+  'A test sign-in leaves for the provider and comes back with its result (scripts: %p)',
+  async (javaScript) => {
+    await using providers = startProviders({ clock: app.clock })
+    providers.allowRedirect(app.gate.callbackUrl('google'))
+    const { clientId = '', clientSecret = '', baseUrl = '' } = providers.providerConfig('google')
+    const as = await app.newAdmin()
+    // Another site than the console, so that the browser decides which cookies come back.
+    const authorizeUrl = `${baseUrl.replace('127.0.0.1', 'localhost')}/o/oauth2/v2/auth`
+    const client = { client_id: clientId, client_secret: clientSecret, base_url: baseUrl }
+    await as.send('/installation/providers/google', { ...client, authorize_url: authorizeUrl })
+    const page = await open('/installation/providers/google', { as, javaScript })
+    const account = newAccount({ isVerified: false })
+    providers.signInAs(account)
+    await page.click('button:has-text("Sign in to test")')
+    await page.waitForURL(`${authorizeUrl}?*`)
+    await page.goto(`${app.url}/console/installation/providers/google`)
+    await page.getByText('Sign-in not finished').waitFor()
+    await page.click('button:has-text("Sign in to test")')
+    await page.waitForURL(`${authorizeUrl}?*`)
+    await page.click('button:has-text("Continue")')
+    await reads(page, 'Google')
+    expect(page.url()).toBe(`${app.url}/console/installation/providers/google`)
+    await page.getByText(account.email ?? '').waitFor()
+    for (const look of LOOKS) {
+      await turnTo(page, look)
+      if (javaScript) expect(await findingsOf(page)).toEqual([])
+      expect(await scrollsSideways(page)).toBe(false)
+      await screenshot(page, `test-sign-in-${look.name}`)
+    }
+  },
+)
 
 /** Waits until this many pages are kept up to date. */
 async function streams(count: number) {

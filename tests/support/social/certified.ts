@@ -34,7 +34,7 @@ export async function startCertifiedProvider() {
     const [, name, ...rest] = path.split('/')
     const provider = hosts[name as keyof typeof hosts]
     // Asks each time, so that a browser can come back with another account.
-    headers.cookie = headers.cookie?.replaceAll(/_session[^;]*(; )?/g, '')
+    headers.cookie = headers.cookie?.replaceAll(/\b_session[^;]*(; )?/g, '')
     if (rest[0] !== 'interaction') {
       // The provider reads from this where it is mounted.
       Object.assign(request, { originalUrl: path, url: `/${rest.join('/')}` })

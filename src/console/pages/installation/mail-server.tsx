@@ -207,7 +207,7 @@ const ServerForm = ({ server }: Pick<MailServerView, 'server'>) => (
           autocomplete="new-password"
           help={
             server?.auth
-              ? 'A password is saved. Leave this empty to keep it for the same host and user.'
+              ? 'A password is saved. Leave this empty to keep it for the same host, port and user.'
               : 'Encrypted with the master key and never shown again.'
           }
           isRequired={false}
@@ -235,15 +235,16 @@ const initialOf = (server: MailServerView['server']): Fields =>
       }
     : { security: 'starttls' }
 
-/** The values of `[mail]` from the form. An empty password keeps the one of the same host and user. */
+/** The values of `[mail]` from the form. An empty password keeps the one of the same host, port and user. */
 function valuesIn(fields: Fields, stored: StoredValues | undefined): StoredValues {
   const secure = trimmedText(fields, 'security') === 'tls'
   const name = trimmedText(fields, 'host').replace(/^\[(.*)\]$/, '$1')
-  const port = trimmedText(fields, 'port')
+  const typedPort = trimmedText(fields, 'port')
+  const port = typedPort === '' ? usualPort(secure) : Number(typedPort)
   const user = trimmedText(fields, 'user')
   const before = stored?.smtp_url === undefined ? undefined : mailServerOf(stored.smtp_url)
   const typed = typeof fields.password === 'string' ? fields.password : ''
-  const isSame = before?.host === name && before.auth?.user === user
+  const isSame = before?.host === name && before.port === port && before.auth?.user === user
   const pass = typed === '' && isSame ? (before?.auth?.pass ?? '') : typed
   checkAll([
     () => {
@@ -254,14 +255,14 @@ function valuesIn(fields: Fields, stored: StoredValues | undefined): StoredValue
         })
     },
     () => {
-      const read = PORT.read(PORT.fromText(port === '' ? '1' : port))
+      const read = PORT.read(PORT.fromText(typedPort === '' ? '1' : typedPort))
       if ('problem' in read) throw invalid(read.problem, { field: 'port', rule: 'range' })
     },
     () => {
       if (user !== '' && pass === '')
         throw invalid(
           before?.auth
-            ? 'must be entered again for another host or user'
+            ? 'must be entered again for another host, port or user'
             : 'is required for this user',
           { field: 'password', rule: 'required' },
         )
@@ -270,12 +271,7 @@ function valuesIn(fields: Fields, stored: StoredValues | undefined): StoredValue
     },
   ])
   return {
-    smtp_url: smtpUrlOf({
-      host: name,
-      port: port === '' ? usualPort(secure) : Number(port),
-      secure,
-      ...(user !== '' && { auth: { user, pass } }),
-    }),
+    smtp_url: smtpUrlOf({ host: name, port, secure, ...(user !== '' && { auth: { user, pass } }) }),
     from: trimmedText(fields, 'from'),
   }
 }

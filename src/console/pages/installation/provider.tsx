@@ -1,14 +1,12 @@
 import { Marked } from '../../../../views/provider-marks.tsx'
 import { CodeBlock } from '../../../../views/ui/code.tsx'
 import { DangerZone } from '../../../../views/ui/confirm.tsx'
-import { Events } from '../../../../views/ui/events.tsx'
 import { ActionButton, Button } from '../../../../views/ui/form/button.tsx'
 import { Field } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
 import { Textarea } from '../../../../views/ui/form/textarea.tsx'
 import { PageHead, Section } from '../../../../views/ui/section.tsx'
 import type { Tone } from '../../../../views/ui/status.tsx'
-import { LongText } from '../../../../views/ui/text.tsx'
 import {
   ALL_PROVIDERS,
   type AnyProvider,
@@ -16,6 +14,7 @@ import {
   requiredOf,
   type StoredValues,
 } from '../../../config/index.ts'
+import type { TestSignIn } from '../../../engines/gate/operators/test-sign-ins.ts'
 import { providerName } from '../../../engines/gate/sign-in/flows/ui/providers.ts'
 import { isSafeUrl } from '../../../engines/gate/sign-in/social/addresses.ts'
 import type { ProviderCheck } from '../../../engines/gate/sign-in/social/index.ts'
@@ -26,6 +25,7 @@ import { checkAll, trimmedText } from '../../form.ts'
 import { good, page, usePage } from '../../page.tsx'
 import { missingOf } from '../users/provider.tsx'
 import { GivenTable } from './given-table.tsx'
+import { ConnectionTest, SignInTest } from './provider-checks.tsx'
 import { credentialLabel, guideTo } from './provider-guides.ts'
 
 interface InstallationProviderView {
@@ -37,6 +37,7 @@ interface InstallationProviderView {
   /** What is stored, without secrets. */
   stored: StoredValues
   checks: readonly ProviderCheck[] | undefined
+  testSignIn: TestSignIn | undefined
 }
 
 const SECRETS: readonly string[] = ['client_secret', 'private_key']
@@ -57,7 +58,7 @@ export const installationProvider = page({
   section: 'providers',
   right: 'admin',
 
-  load({ installationSettings, gate, params, result }): InstallationProviderView {
+  load({ installationSettings, gate, params, operator, result }): InstallationProviderView {
     const id = existing(params.id)
     const stored = installationSettings.storedIn(`gate.providers.${id}`) ?? {}
     return {
@@ -68,6 +69,7 @@ export const installationProvider = page({
       redirectUrl: gate.callbackUrl(id),
       stored: Object.fromEntries(Object.entries(stored).filter(([key]) => !SECRETS.includes(key))),
       checks: result as InstallationProviderView['checks'],
+      testSignIn: gate.testSignIns.of(operator.sessionId, id),
     }
   },
 
@@ -75,21 +77,25 @@ export const installationProvider = page({
 
   view(provider) {
     const { actionHref } = usePage()
-    const { id, source, isComplete, checks } = provider
+    const { id, source, isComplete, checks, testSignIn } = provider
     return (
       <>
         <PageHead
           title={<Marked provider={id} name={provider.name} />}
           state={stateOf(provider)}
+          aside={
+            isComplete && <ActionButton action={actionHref('test')}>Test connection</ActionButton>
+          }
           action={
             isComplete && (
-              <ActionButton weight="primary" action={actionHref('test')}>
-                Test connection
+              <ActionButton weight="primary" action={actionHref('sign-in')}>
+                Sign in to test
               </ActionButton>
             )
           }
         />
-        {checks && <Checks checks={checks} />}
+        {checks && <ConnectionTest checks={checks} />}
+        {testSignIn && <SignInTest test={testSignIn} isStored={isForOperators(id)} />}
         <Registration {...provider} />
         {source === 'configuration' ? (
           <GivenTable table={`gate.providers.${id}`} />
@@ -106,13 +112,14 @@ export const installationProvider = page({
   actions: {
     '': {
       right: 'admin',
-      flash: good('Provider saved. Test the connection, then try to sign in.'),
+      flash: good('Provider saved. Sign in to test it.'),
       form: ({ params }) => fieldsOf(existing(params.id)),
-      async run({ installationSettings, actor, fields, params }) {
+      async run({ installationSettings, gate, operator, actor, fields, params }) {
         const id = existing(params.id)
         const table = `gate.providers.${id}` as const
         const values = valuesIn(id, fields, installationSettings.storedIn(table))
         await installationSettings.put(actor, table, values)
+        await gate.testSignIns.discard(operator.sessionId, id)
       },
     },
     test: {
@@ -126,11 +133,24 @@ export const installationProvider = page({
         return { again: true, result }
       },
     },
+    /** Without a URL to go to, the connection test says what is missing. */
+    'sign-in': {
+      right: 'admin',
+      async run({ gate, params, operator, actor, href }) {
+        const id = existing(params.id)
+        const { sessionId } = operator
+        const returnTo = href(`/providers/${id}`)
+        const away = await gate.testSignIns.begin(id, { sessionId, actor, returnTo })
+        return away ? { away } : { again: true, result: await gate.checkProvider(id) }
+      },
+    },
     remove: {
       right: 'admin',
       flash: good('Provider removed.'),
-      async run({ installationSettings, actor, params }) {
-        await installationSettings.remove(actor, `gate.providers.${existing(params.id)}`)
+      async run({ installationSettings, gate, operator, actor, params }) {
+        const id = existing(params.id)
+        await installationSettings.remove(actor, `gate.providers.${id}`)
+        await gate.testSignIns.discard(operator.sessionId, id)
         return { to: '/providers' }
       },
     },
@@ -164,35 +184,6 @@ function stateOf({ id, source, isComplete }: InstallationProviderView): {
       : 'Configured. Tenants can enable it under Sign-in methods.',
   }
 }
-
-const ABOUT: Readonly<Record<ProviderCheck['about'], string>> = {
-  addresses: 'Configuration',
-  keys: 'Signing keys',
-  credentials: 'Credentials',
-}
-
-const TONES: Readonly<Record<ProviderCheck['result'], Tone>> = {
-  ok: 'good',
-  failed: 'bad',
-  unknown: 'warn',
-}
-
-const Checks = ({ checks }: { checks: readonly ProviderCheck[] }) => (
-  <Section
-    id="result"
-    title="Connection test"
-    note="Without a user, a provider doesn't check the redirect URL. Sign in once to be sure."
-  >
-    <Events
-      label="Connection test"
-      events={checks.map(({ about, result, message }) => ({
-        tone: TONES[result],
-        title: ABOUT[about],
-        text: <LongText text={message} />,
-      }))}
-    />
-  </Section>
-)
 
 const Registration = ({ id, redirectUrl }: InstallationProviderView) => {
   const { config } = usePage()

@@ -21,8 +21,6 @@ import {
 } from './guide.tsx'
 
 const MAX_NAME_LENGTH = 48
-/** Most jobs that are searched for the one of the guide. */
-const MAX_JOBS = 50
 
 interface JobsGuide extends GuideData {
   job: CronJobSummary | undefined
@@ -83,10 +81,8 @@ export const jobsGuide = page({
 })
 
 /** The job that the guide created. */
-function guideJob({ clockwork, testReceivers, tenantId }: PageContext): CronJobSummary | undefined {
-  const target = testReceivers.urlOf(tenantId, 'jobs')
-  return clockwork.queries.jobs(tenantId, { limit: MAX_JOBS }).find(({ url }) => url === target)
-}
+const guideJob = ({ clockwork, testReceivers, tenantId }: PageContext) =>
+  clockwork.queries.jobAt(tenantId, testReceivers.urlOf(tenantId, 'jobs'))
 
 function Steps({ job, run, received, next }: Omit<JobsGuide, 'newKey'>) {
   const { may, href, actionHref } = usePage()

@@ -35,17 +35,17 @@ export function createJobSummaries({ orm, client }: Db) {
   const $ = sql.placeholder
 
   // Without Drizzle's mapping, because a page counts a thousand of them.
-  const jobs = client.prepare<
-    Omit<CronJobSummary, 'isActive'> & { isActive: number },
-    { tenantId: string; before: number; limit: number }
-  >(`
+  const jobsWhere = <Of extends Record<string, string | number>>(condition: string) =>
+    client.prepare<Omit<CronJobSummary, 'isActive'> & { isActive: number }, Of>(`
     select seq, id, name, schedule, url, is_active as isActive, next_run_at as nextRunAt,
       last_run_at as lastRunAt, (
         select status from executions
         where job_id = cron_jobs.id and tenant_id = cron_jobs.tenant_id and status <> 'running'
         order by seq desc limit 1) as lastStatus
     from cron_jobs
-    where tenant_id = $tenantId and seq < $before order by seq desc limit $limit`)
+    where tenant_id = $tenantId and ${condition} order by seq desc limit $limit`)
+  const jobs = jobsWhere<{ tenantId: string; before: number; limit: number }>('seq < $before')
+  const jobsAt = jobsWhere<{ tenantId: string; url: string; limit: number }>('url = $url')
 
   const delayedSummary = {
     seq: delayedJobs.seq,
@@ -112,9 +112,10 @@ export function createJobSummaries({ orm, client }: Db) {
   return {
     /** Newest first. */
     jobs: (tenantId: string, before: number, limit: number): CronJobSummary[] =>
-      jobs
-        .all({ tenantId, before, limit })
-        .map((job) => ({ ...job, isActive: job.isActive === 1 })),
+      jobs.all({ tenantId, before, limit }).map(summaryOf),
+    /** The newest job with exactly this URL. */
+    jobAt: (tenantId: string, url: string): CronJobSummary | undefined =>
+      jobsAt.all({ tenantId, url, limit: 1 }).map(summaryOf)[0],
     /** Latest first, searched among the 10,000 jobs after a position. */
     delayed(
       tenantId: string,
@@ -144,3 +145,8 @@ export function createJobSummaries({ orm, client }: Db) {
       between.all(of),
   }
 }
+
+const summaryOf = <Job extends { isActive: number }>(job: Job) => ({
+  ...job,
+  isActive: job.isActive === 1,
+})

@@ -3,6 +3,7 @@ import type { Fields } from '../../../http/body.ts'
 import { type Failure, failureOf, statusOf } from '../../../http/errors.ts'
 import type { Branding } from '../../../platform/branding/index.ts'
 import { AppError, unavailable } from '../../../platform/errors.ts'
+import type { TestSignIns } from '../operators/test-sign-ins.ts'
 import { type Refused, retryAfter, unlessRefused } from './flow-answers.ts'
 import type { Client } from './flows/client.ts'
 import type { EnabledMethods } from './flows/enabled-methods.ts'
@@ -27,10 +28,13 @@ export function createFlowPages(parts: {
   branding: Pick<Branding, 'of' | 'nameOf'>
   urlOf: (kind: FlowKind, query: Record<string, string>) => string
   enabledMethods: Pick<EnabledMethods, 'allowsFlow'>
+  testSignIns: Pick<TestSignIns, 'complete'>
+  adminSessionOf: (request: Request) => string | undefined
   /** Origins of providers that are reached without https. */
   plainOrigins: () => readonly string[]
 }) {
   const { flows, pages, branding, urlOf, enabledMethods, plainOrigins } = parts
+  const { testSignIns, adminSessionOf } = parts
 
   async function show(
     kind: FlowKind,
@@ -72,15 +76,21 @@ export function createFlowPages(parts: {
     return remembered(answered, cookie)
   }
 
-  /** Handles a provider's callback: shows the result on the flow's page, or continues the flow. */
+  /**
+   * Handles a provider's callback: shows the result on the flow's page, or continues the flow. A test
+   * sign-in has no flow.
+   */
   async function callback(
     provider: AnyProvider,
-    params: URLSearchParams,
+    request: Request,
     { client: sender, cookie }: Sender,
   ): Promise<Response> {
     const client = { ...sender, wants: 'page' as const }
+    const { searchParams: params } = new URL(request.url)
     const answered = await unlessRefused(
       async () => {
+        const tested = await testSignIns.complete(provider, params, () => adminSessionOf(request))
+        if (tested !== undefined) return go(tested)
         const answer = await flows.callback(provider, params, client)
         return answer.is === 'failed' ? go(answer.body.hosted_url) : inPages(answer)
       },

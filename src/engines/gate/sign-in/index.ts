@@ -8,6 +8,7 @@ import type { SecondFactors } from '../credentials/second-factor/index.ts'
 import type { People } from '../identities/people.ts'
 import { presentIdentity } from '../identities/present.ts'
 import { createSignInMetrics } from '../metrics.ts'
+import { createTestSignIns } from '../operators/test-sign-ins.ts'
 import type { Sessions } from '../sessions/index.ts'
 import type { SignIns } from '../sessions/sign-ins.ts'
 import type { TenantSettings } from '../settings/index.ts'
@@ -62,6 +63,8 @@ export interface Web {
   baseUrl: () => string
   /** The IP address of the client, behind trusted proxies. */
   addressOf: (request: Request) => string | undefined
+  /** The session of a request of an admin of the installation. */
+  adminSessionOf: (request: Request) => string | undefined
   pages: Pages
 }
 
@@ -126,6 +129,7 @@ export function createSelfService(
   const completeRecovery = createCompleteRecovery({ ...common, addressProof })
   const oauthStates = createOAuthStates({ ...common, social, callbackUrl })
   const socialSignIn = createSocialSignIn({ ...common, linking, addressProof, completion, signUp })
+  const testSignIns = createTestSignIns({ ...common, social, callbackUrl })
   const socialCallback = createSocialCallback({ ...common, oauthStates, linking, socialSignIn })
 
   const steps = { ...common, passwords, codeSteps, addressProof, completion, oauthStates }
@@ -186,6 +190,8 @@ export function createSelfService(
     branding,
     urlOf,
     enabledMethods,
+    testSignIns,
+    adminSessionOf: web.adminSessionOf,
     plainOrigins: () => plainOriginsIn(providers()),
   })
 
@@ -194,6 +200,7 @@ export function createSelfService(
     pages,
     callbackUrl,
     social,
+    testSignIns,
     clientOf: createClientOf(web),
     enabledMethods,
     throttle,

@@ -73,11 +73,7 @@ export function selfServiceRoutes(parts: {
       .get(
         '/methods/oidc/callback/:provider',
         ({ params, request }) =>
-          pages.callback(
-            wordIn(ALL_PROVIDERS, params.provider),
-            new URL(request.url).searchParams,
-            clientOf(request),
-          ),
+          pages.callback(wordIn(ALL_PROVIDERS, params.provider), request, clientOf(request)),
         { detail: { summary: 'Callback of a social login provider', hide: true } },
       )
       .post(

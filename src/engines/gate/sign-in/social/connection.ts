@@ -17,7 +17,13 @@ export interface Connection<P extends Provider = Provider> {
   skewMs: number
   fetch: BoundedFetch
   keySets: KeySets
+  /** Called before each step after the first. */
+  reach: (step: Step) => void
 }
+
+/** The steps of a browser's return, in order; `id_token` only for OpenID providers. */
+export const STEPS = ['authorization', 'credentials', 'id_token', 'profile'] as const
+export type Step = (typeof STEPS)[number]
 
 /** The parameters of the browser's return, and the secrets of its departure. */
 export interface Return {
@@ -36,7 +42,15 @@ export interface Tokens {
 export interface Outcome {
   person: Person
   tokens: Tokens
+  /** The granted scopes, which may be fewer than requested; null if the provider does not say. */
+  scopes: string[] | null
 }
+
+/**
+ * `subject`: stable and unique at the provider, prefixed by directory or installation if needed, at
+ * most 255 characters. `email`: as spelled there. `isEmailVerified`: if the claim can be trusted.
+ */
+export interface SocialProfile extends Person, Pick<Outcome, 'tokens' | 'scopes'> {}
 
 /** Asymmetric algorithms only: with a symmetric one, anyone with the client secret could sign. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384', 'ES512', 'EdDSA']
@@ -72,3 +86,6 @@ export const tokensOf = (answer: oauth.TokenEndpointResponse): Tokens => ({
   refreshToken: answer.refresh_token,
   idToken: answer.id_token,
 })
+
+export const scopesIn = ({ scope }: oauth.TokenEndpointResponse): Outcome['scopes'] =>
+  scope === undefined ? null : scope.split(/[\s,]+/)

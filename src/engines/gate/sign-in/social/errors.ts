@@ -1,12 +1,19 @@
 import {
   AuthorizationResponseError,
   OperationProcessingError,
-  ResponseBodyError,
   UnsupportedOperationError,
   WWWAuthenticateChallengeError,
 } from 'oauth4webapi'
 import type { AnyProvider } from '../../../../config/index.ts'
 import { CallFailure } from '../../../../platform/transport/failure.ts'
+
+/** Why a provider refuses a request. */
+export interface Refusal {
+  /** The part of the request that it objects to; undefined if it does not say. */
+  about: 'redirect' | 'client' | 'code' | undefined
+  /** What it says, without our secrets: for admins, not for users or the log. */
+  words: string
+}
 
 /**
  * `denied`: the user or the provider refused. `message` is for the log and contains no secret, code
@@ -16,6 +23,7 @@ export class SocialError extends Error {
   constructor(
     readonly reason: 'denied' | 'failed',
     message: string,
+    readonly refusal?: Refusal,
   ) {
     super(message)
     this.name = 'SocialError'
@@ -44,22 +52,24 @@ export function asSocialError(provider: AnyProvider, error: unknown): SocialErro
   return new SocialError(reason, `${provider}: ${message}`)
 }
 
-/** Why a call to a provider failed, without secrets. */
-export const reasonIn = (error: unknown): string => judge(error).message
+/** Why a call to a provider failed, without secrets, as the beginning of a sentence. */
+export function reasonIn(error: unknown): string {
+  const { message: reason } = judge(error)
+  const isHost = reason.split(' ')[0]?.includes('.')
+  return isHost ? reason : `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`
+}
 
 function judge(error: unknown): Pick<SocialError, 'reason' | 'message'> {
   if (error instanceof SocialError) return error
   if (error instanceof AuthorizationResponseError) {
     const reason = REFUSALS.has(error.error) ? 'denied' : 'failed'
-    return { reason, message: `the callback has ${shown(error.error)}` }
+    return { reason, message: `the callback has ${errorNamed(error.error)}` }
   }
   return { reason: 'failed', message: whatFailed(error) }
 }
 
 function whatFailed(error: unknown): string {
   if (error instanceof CallFailure) return error.message
-  if (error instanceof ResponseBodyError)
-    return `the provider rejected the code with ${shown(error.error)}`
   if (
     error instanceof OperationProcessingError ||
     error instanceof UnsupportedOperationError ||
@@ -72,5 +82,5 @@ function whatFailed(error: unknown): string {
 }
 
 /** An error code of the specifications; anything else may be hostile and is not shown. */
-const shown = (word: string): string =>
+export const errorNamed = (word: string): string =>
   /^[a-z_]{1,60}$/.test(word) ? `the error ${word}` : 'an unknown error'

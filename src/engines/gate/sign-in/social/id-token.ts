@@ -13,8 +13,6 @@ export async function issuerIn(
   provider: OpenIdProvider,
   addresses: Addresses,
 ): Promise<string> {
-  // Errors have no ID token; the library reports them.
-  if (answer.status !== 200) return addresses.issuer
   const { id_token } = asClaims(await answer.clone().json(), 'the response of the token endpoint')
   if (typeof id_token !== 'string') failed('the ID token is missing')
   const issuer = textIn(asClaims(payloadOf(id_token), 'the ID token'), 'iss') ?? ''

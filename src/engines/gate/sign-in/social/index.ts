@@ -4,27 +4,22 @@ import { type Clock, systemClock } from '../../../../platform/clock.ts'
 import { addressesOf, checkTransport, type ProviderSettings, subjectAt } from './addresses.ts'
 import { authorizationUrl, type OAuthSecrets } from './authorization-url.ts'
 import { checkConnection, type ProviderCheck } from './check.ts'
+import { checkSignIn, type SignInCheck } from './check-sign-in.ts'
 import { checkedSubject } from './claims.ts'
 import { signedSecret } from './client-secret.ts'
-import type { Connection, Outcome, Return, Tokens } from './connection.ts'
+import type { Connection, Outcome, Return, SocialProfile } from './connection.ts'
 import { asSocialError, failed, reasonIn } from './errors.ts'
 import { createKeySets } from './key-sets.ts'
 import { oauthExchange } from './oauth-exchange.ts'
 import { openIdExchange } from './openid-exchange.ts'
-import type { Addresses, Person, Provider } from './provider.ts'
+import type { Addresses, Provider } from './provider.ts'
 import { providers } from './providers/index.ts'
 
 export type { OAuthSecrets } from './authorization-url.ts'
 export type { ProviderCheck } from './check.ts'
+export type { SignInCheck } from './check-sign-in.ts'
+export type { SocialProfile } from './connection.ts'
 export { SocialError } from './errors.ts'
-
-/**
- * `subject`: stable and unique at the provider, prefixed by directory or installation if needed, at
- * most 255 characters. `email`: as spelled there. `isEmailVerified`: if the claim can be trusted.
- */
-export interface SocialProfile extends Person {
-  tokens: Tokens
-}
 
 /** Social login (OAuth 2, OpenID Connect) as a client. */
 export interface Social {
@@ -36,12 +31,11 @@ export interface Social {
     of: { redirectUri: string; state: string; upstream?: Readonly<Record<string, string>> },
   ): Promise<{ url: string; secrets: OAuthSecrets }>
   /** `params` is from the callback (GET or POST), the rest from `begin`. Throws `SocialError`. */
-  complete(
-    provider: AnyProvider,
-    of: { redirectUri: string; params: URLSearchParams; state: string; secrets: OAuthSecrets },
-  ): Promise<SocialProfile>
+  complete(provider: AnyProvider, of: Return): Promise<SocialProfile>
   /** Asks a configured provider what it says without a user. Never rejects. */
   check(provider: AnyProvider, redirectUri: string): Promise<ProviderCheck[]>
+  /** Completes a sign-in only to say how far it comes, and as which account. Never rejects. */
+  checkSignIn(provider: AnyProvider, of: Return): Promise<SignInCheck>
 }
 
 /** For each of up to four successive calls: the waiting browser is disconnected after 30 s. */
@@ -59,7 +53,7 @@ export function createSocial(parts: {
   const fetch = parts.fetch ?? createBoundedFetch({ clock, ca, timeoutMs: CALL_MS })
   const keySets = createKeySets(clock, fetch)
 
-  function connect(name: AnyProvider): Connection {
+  function connect(name: AnyProvider, reach: Connection['reach'] = () => {}): Connection {
     const settings = parts.providers()[name]
     const provider = providers[name]
     if (!hasClient(provider, settings)) failed('no client is configured')
@@ -69,7 +63,16 @@ export function createSocial(parts: {
     const clientId = settings.clientId ?? ''
     const clientSecret = secretOf(provider, settings, addresses, nowMs)
     const skewMs = nowMs - systemClock.now()
-    return { provider, addresses, clientId, clientSecret, nowMs, skewMs, fetch, keySets }
+    return { provider, addresses, clientId, clientSecret, nowMs, skewMs, fetch, keySets, reach }
+  }
+
+  async function profileFrom(connection: Connection, back: Return): Promise<SocialProfile> {
+    const { person, ...granted } = await exchange(connection, back)
+    const { provider, addresses } = connection
+    const subject = checkedSubject(subjectAt(provider, addresses, person.subject))
+    // Some providers confirm the account rather than an address, so there may be no address.
+    const isEmailVerified = person.isEmailVerified && person.email !== undefined
+    return { ...person, ...granted, subject, isEmailVerified }
   }
 
   return {
@@ -84,16 +87,9 @@ export function createSocial(parts: {
     },
     begin: (name, { upstream = {}, ...of }) =>
       named(name, async () => authorizationUrl({ ...connect(name), ...of, upstream })),
-    complete: (name, of) =>
-      named(name, async () => {
-        const connection = connect(name)
-        const { person, tokens } = await exchange(connection, of)
-        const { provider, addresses } = connection
-        const subject = checkedSubject(subjectAt(provider, addresses, person.subject))
-        // Some providers confirm the account rather than an address, so there may be no address.
-        const isEmailVerified = person.isEmailVerified && person.email !== undefined
-        return { ...person, subject, isEmailVerified, tokens }
-      }),
+    complete: (name, of) => named(name, async () => profileFrom(connect(name), of)),
+    checkSignIn: (name, of) =>
+      checkSignIn(name, async (reach) => profileFrom(connect(name, reach), of)),
   }
 }
 

@@ -6,6 +6,7 @@ import {
   HEADERS,
   type Outcome,
   type Return,
+  scopesIn,
   serverOf,
   tokensOf,
 } from './connection.ts'
@@ -23,18 +24,22 @@ export async function oauthExchange(
   const server = serverOf(addresses, addresses.issuer)
   const client = clientOf(connection)
   const tokens = await oauth.processAuthorizationCodeResponse(server, client, answer)
-  return { person: await provider.person(apiOf(connection, tokens)), tokens: tokensOf(tokens) }
+  connection.reach('profile')
+  const scopes = scopesIn(tokens)
+  const person = await provider.person(apiOf(connection, tokens.access_token, scopes))
+  return { person, tokens: tokensOf(tokens), scopes }
 }
 
 function apiOf(
   connection: Connection<OauthProvider>,
-  { access_token: accessToken, scope }: oauth.TokenEndpointResponse,
+  accessToken: string,
+  scopes: Api['scopes'],
 ): Api {
   const { addresses, clientSecret } = connection
   const headers = { accept: 'application/json', authorization: `Bearer ${accessToken}`, ...HEADERS }
   return {
     userinfo: addresses.userinfo ?? failed('the profile URL is not configured'),
-    scopes: scope === undefined ? null : scope.split(/[\s,]+/),
+    scopes,
     accessToken,
     clientSecret,
     async get(url) {

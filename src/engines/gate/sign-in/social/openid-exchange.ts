@@ -6,6 +6,7 @@ import {
   clientOf,
   type Outcome,
   type Return,
+  scopesIn,
   serverOf,
   through,
   tokensOf,
@@ -22,6 +23,7 @@ export async function openIdExchange(
 ): Promise<Outcome> {
   const { provider, addresses, clientId, nowMs, keySets } = connection
   const answer = await redeem(connection, back)
+  connection.reach('id_token')
   const server = serverOf(addresses, await issuerIn(answer, provider, addresses))
   const client = clientOf(connection)
   const tokens = await oauth.processAuthorizationCodeResponse(server, client, answer, {
@@ -33,12 +35,14 @@ export async function openIdExchange(
   const idToken = asClaims(oauth.getValidatedIdTokenClaims(tokens), 'the ID token')
   checkClaims(idToken, clientId, nowMs)
   await checkSignature(server, answer, keySets)
+  connection.reach('profile')
   const userinfo = addresses.userinfo
     ? await readUserinfo(connection, server, tokens.access_token, String(idToken.sub))
     : {}
   return {
     person: provider.person(together(idToken, userinfo), back.params),
     tokens: tokensOf(tokens),
+    scopes: scopesIn(tokens),
   }
 }
 

@@ -240,12 +240,11 @@ const SUBJECTS: Partial<Record<ProviderName, (id: string) => string>> = {
 }
 
 test.each([...PROVIDERS])('%s tells who the user is, once for each code', async (provider) => {
-  // Facebook words its errors in its own way, so only their status is read.
-  const rejected = provider === 'facebook' ? 'unexpected HTTP status' : 'rejected the code with'
+  const rejected = 'rejected the code with'
   const account = newAccount({ name: 'Ada Lovelace' })
   const subject = SUBJECTS[provider]?.(account.id) ?? account.id
   const callback = await come(provider, account)
-  const { tokens, ...profile } = await complete(social, callback)
+  const { tokens, scopes, ...profile } = await complete(social, callback)
   expect(profile).toEqual({
     subject: expect.stringMatching(new RegExp(`.#${subject}$`)),
     email: account.email as string,
@@ -253,6 +252,7 @@ test.each([...PROVIDERS])('%s tells who the user is, once for each code', async 
     name: 'Ada Lovelace',
     locale: provider === 'discord' ? 'en-US' : undefined,
   })
+  expect(scopes === null).toBe(provider === 'facebook')
   expect(tokens.accessToken).toStartWith('access-')
   expect(tokens.refreshToken !== undefined).toBe(WITH_REFRESH_TOKEN.includes(provider))
   expect(tokens.idToken === undefined).toBe(PLAIN.includes(provider))
