@@ -26,7 +26,11 @@ export function createConsole({
   return new Elysia({ name: 'console' })
     .get('/', ({ redirect }) => redirect(`${base()}/console`), { detail: { hide: true } })
     .get('/openapi.json', ({ request }) => openApi(request, CHECKED), {
-      detail: { summary: 'Get the OpenAPI document', tags: ['operations'] },
+      detail: {
+        summary: 'Get the OpenAPI document',
+        tags: ['operations'],
+        responses: { 200: { description: 'OpenAPI 3.1, as JSON.' } },
+      },
     })
     .get('/reference', ({ request, query: { q } }) => reference(request, { search: q ?? '' }), {
       query: t.Object({ q: t.Optional(t.String()) }, { additionalProperties: true }),

@@ -5,7 +5,7 @@ export interface ApiDocument {
   servers: { url: string }[]
   tags: { name: string; description: string; 'x-displayName': string }[]
   paths: Record<string, Record<string, ApiOperation>>
-  components: Record<string, unknown>
+  components: { schemas: Record<string, JsonSchema>; [kind: string]: unknown }
 }
 
 export interface ApiOperation {
@@ -20,7 +20,7 @@ export interface ApiOperation {
     string,
     {
       description?: string
-      headers?: Record<string, { description: string; schema: JsonSchema }>
+      headers?: Record<string, { description: string; schema: JsonSchema } | { $ref: string }>
       content?: Record<string, ApiContent>
     }
   >
@@ -41,6 +41,7 @@ export interface ApiContent {
 }
 
 export interface JsonSchema {
+  $ref?: string
   type?: string | string[]
   description?: string
   enum?: unknown[]
@@ -55,5 +56,8 @@ export interface JsonSchema {
   minLength?: number
   maxLength?: number
   minimum?: number
+  maximum?: number
+  minItems?: number
+  maxItems?: number
   nullable?: boolean
 }

@@ -9,9 +9,9 @@ import { createProcessMetrics } from '../platform/metrics/process.ts'
 import { createStorageMetrics } from '../platform/metrics/storage.ts'
 import { COMMIT, VERSION } from '../platform/version.ts'
 
-const Status = t.Object({ status: t.String() })
+const statusLike = (example: string) => t.Object({ status: t.String({ examples: [example] }) })
 const Alive = t.Object({
-  status: t.String(),
+  status: t.String({ examples: ['alive'] }),
   installation: t.Optional(
     t.String({ description: 'Same for all processes on one data directory.' }),
   ),
@@ -73,7 +73,7 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
         detail: {
           summary: 'Check that it can serve requests; 503 during shutdown or without a database',
         },
-        response: { 200: Status, 503: Status },
+        response: { 200: statusLike('ready'), 503: statusLike('draining') },
       },
     )
     .get(
@@ -84,7 +84,15 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
         watch.watched()
         return metrics.render()
       },
-      { detail: { summary: 'Get metrics in the Prometheus text format' } },
+      {
+        detail: {
+          summary: 'Get metrics in the Prometheus text format',
+          responses: {
+            200: { description: 'Metrics as text.' },
+            404: { description: 'Metrics are off.' },
+          },
+        },
+      },
     )
 
   /** Reports the server as not ready, so that a load balancer sends new requests elsewhere. */

@@ -18,7 +18,7 @@ const TIMES: readonly [name: RegExp, time: string][] = [
   [/^(next_run|run|expires|previous_expires)_at$|^next_runs$/, '2026-02-01T09:00:00.000Z'],
 ]
 
-/** Adds an example to each parameter, request body and successful response of the document. */
+/** Adds an example to each parameter, request body and response of the document. */
 export function addExamples(paths: ApiDocument['paths']): void {
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
     for (const parameter of operation.parameters ?? [])
@@ -28,24 +28,51 @@ export function addExamples(paths: ApiDocument['paths']): void {
     if (body?.schema) body.example = exampleOf('body', body.schema, { isShort: true })
     for (const [status, { content }] of Object.entries(operation.responses ?? {})) {
       const answer = content?.['application/json']
-      if (status.startsWith('2') && answer?.schema)
-        answer.example = exampleOf('response', answer.schema, { isNew: status !== '200' })
+      if (!answer?.schema) continue
+      const kind = { isNew: status.startsWith('20') && status !== '200', isError: status >= '400' }
+      answer.example = echoing(body?.example, exampleOf('response', answer.schema, kind))
     }
   }
 }
+
+/** A response with the values of the request, as far as it has fields of the same name and type. */
+function echoing(request: unknown, response: unknown): unknown {
+  if (!isObject(request) || !isObject(response)) return response
+  const echo = (name: string, value: unknown): unknown => {
+    const sent = request[name]
+    if (isObject(value)) return { ...value, ...(isObject(sent) && sent) }
+    return typeOf(sent) === typeOf(value) && !isTime(value) && !isListOfObjects(value)
+      ? sent
+      : value
+  }
+  return Object.fromEntries(
+    Object.entries(response).map(([name, value]) => [name, echo(name, value)]),
+  )
+}
+
+/** Responses have times with milliseconds. */
+const isTime = (value: unknown): boolean => typeof value === 'string' && /^\d{4}-.*Z$/.test(value)
+
+/** They have more fields in the response. */
+const isListOfObjects = (value: unknown): boolean => Array.isArray(value) && isObject(value[0])
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 interface Kind {
   /** Required properties only. */
   isShort?: boolean
   /** Of something that was just created. */
   isNew?: boolean
+  /** Of a rejected request, which is the last of several examples. */
+  isError?: boolean
 }
 
 /** A valid value: the schema's own example, or one for its name and type. */
 function exampleOf(name: string, schema: JsonSchema, kind: Kind): unknown {
   const { examples, anyOf, const: only, enum: words, nullable, properties } = schema
   if (nullable && (USUALLY_NULL.test(name) || (kind.isNew && NULL_AT_FIRST.test(name)))) return null
-  const stated = examples?.[0] ?? only
+  const stated = examples?.at(kind.isError ? -1 : 0) ?? only
   if (stated !== undefined) return timeFor(name, stated)
   if (words) return words.includes(null) ? null : wordOf(words, name, kind)
   if (anyOf?.[0]) return exampleOf(name, anyOf[0], kind)

@@ -1,7 +1,9 @@
+import { STATUS_CODES } from 'node:http'
 import { toOpenAPISchema } from '@elysiajs/openapi'
 import type { AnyElysia } from 'elysia'
 import { VERSION } from '../platform/version.ts'
 import type { ApiDocument, ApiOperation, JsonSchema } from './api-document.ts'
+import { addErrors, ERROR_COMPONENTS } from './openapi-errors.ts'
 import { addExamples } from './openapi-examples.ts'
 
 const TAGS = [
@@ -47,7 +49,7 @@ export function createApiDocument(
 }
 
 function describe(app: AnyElysia, baseUrl: string, sessionCookie: string): ApiDocument {
-  const { paths, components } = toOpenAPISchema(app, {
+  const { paths } = toOpenAPISchema(app, {
     paths: ['/', '/reference', '/reference/:chapter'],
     staticFile: false,
   })
@@ -63,7 +65,7 @@ function describe(app: AnyElysia, baseUrl: string, sessionCookie: string): ApiDo
     tags: TAGS,
     paths: withBodies(app, paths as ApiDocument['paths']),
     components: {
-      ...components,
+      ...ERROR_COMPONENTS,
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key with the scope.' },
         session: {
@@ -110,18 +112,31 @@ function sayOfLists(operation: ApiOperation) {
   responses['304'] = { description: 'The list has the `ETag` of `If-None-Match`. No body.' }
 }
 
+/** Describes the responses that have no description of their own. */
+function describeResponses({ responses = {} }: ApiOperation) {
+  for (const [status, response] of Object.entries(responses)) {
+    if (!response.description?.startsWith('Response for status')) continue
+    const { anyOf = [] } = response.content?.['application/json']?.schema ?? {}
+    const described = anyOf.find(({ description }) => description)
+    response.description = described?.description ?? STATUS_CODES[status] ?? ''
+  }
+}
+
 /** Adds JSON request bodies, unknown to the generator because Gatehouse reads them itself. */
 function withBodies(app: AnyElysia, paths: ApiDocument['paths']): ApiDocument['paths'] {
   for (const { method, path, hooks } of app.routes) {
     const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
     if (operation?.responses?.['204']) delete operation.responses['204'].content
     if (operation?.security?.some((scheme) => 'session' in scheme)) sayOfSessions(operation)
-    if (operation && method === 'GET') sayOfLists(operation)
-    if (!operation?.requestBody) continue
+    if (!operation) continue
+    describeResponses(operation)
+    if (method === 'GET') sayOfLists(operation)
+    if (!operation.requestBody) continue
     const schema = hooks.body as JsonSchema
     operation.requestBody.content = { 'application/json': { schema } }
     operation.requestBody.required = !schema.nullable
   }
   addExamples(paths)
+  addErrors(paths)
   return paths
 }

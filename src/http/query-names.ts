@@ -35,15 +35,18 @@ function namesOf({ routes }: QueryRoutes) {
 function requireKnown(query: URLSearchParams, known: ReadonlySet<string>) {
   const seen = new Set<string>()
   for (const name of query.keys()) {
-    if (!known.has(name))
-      throw refusal(name, 'unknown', `is not a known parameter; ${choiceOf(known)}`)
+    if (!known.has(name)) throw unknownParameter(name, [...known])
     if (seen.has(name)) throw refusal(name, 'duplicate', 'is set twice; send it once')
     seen.add(name)
   }
 }
 
+/** The error for a query parameter that a route with the `known` ones doesn't have. */
+export const unknownParameter = (name: string, known: readonly string[]) =>
+  refusal(name, 'unknown', `is not a known parameter; ${choiceOf(known)}`)
+
 const refusal = (name: string, rule: Rule, problem: string) =>
   invalid(problem, { field: name.slice(0, 100), rule, code: 'invalid_request' })
 
-const choiceOf = (known: ReadonlySet<string>): string =>
-  known.size === 0 ? 'this route has no parameters' : `this route accepts ${[...known].join(', ')}`
+const choiceOf = (known: readonly string[]): string =>
+  known.length === 0 ? 'this route has no parameters' : `this route accepts ${known.join(', ')}`

@@ -1,7 +1,7 @@
-import type { TSchema } from '@sinclair/typebox'
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import type { ValidationError } from 'elysia'
 import { type AppError, invalid, type Rule } from '../platform/errors.ts'
+import type { JsonSchema } from './api-document.ts'
 
 /** Quotes the schema's `expected`, or its type and bounds. The code tells bodies from the rest. */
 export function asInvalid(error: ValidationError): AppError {
@@ -11,12 +11,12 @@ export function asInvalid(error: ValidationError): AppError {
   const field = fieldName(first.path) || error.type
   const isMissing = first.value === undefined && first.path !== ''
   const rule = isMissing ? 'required' : ruleIn(first)
-  return invalid(`${isMissing ? 'is required and ' : ''}must be ${expectation(first.schema)}`, {
-    field,
-    rule,
-    code,
-  })
+  return invalid(problemWith(first.schema, isMissing), { field, rule, code })
 }
+
+/** What is wrong with a value that is missing, or doesn't fit its schema. */
+export const problemWith = (schema: JsonSchema, isMissing = false): string =>
+  `${isMissing ? 'is required and ' : ''}must be ${expectation(schema)}`
 
 /** The actual error of a value that may also be null, instead of "expected null". */
 function innermost(error: ValueError | undefined): ValueError | undefined {
@@ -49,7 +49,7 @@ const fieldName = (path: string): string =>
 
 const unescapePointer = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~')
 
-function expectation(schema: TSchema): string {
+function expectation(schema: JsonSchema): string {
   if (typeof schema.expected === 'string') return schema.expected
   if (schema.anyOf) return choices(schema.anyOf)
   if (schema.enum) return `one of ${schema.enum.join(', ')}`
@@ -72,13 +72,13 @@ function expectation(schema: TSchema): string {
   }
 }
 
-const areLiterals = (schemas: TSchema[]): boolean =>
+const areLiterals = (schemas: JsonSchema[]): boolean =>
   schemas.every(({ const: literal }) => literal !== undefined)
 
-const isChoice = ({ anyOf, enum: words, const: literal }: TSchema): boolean =>
+const isChoice = ({ anyOf, enum: words, const: literal }: JsonSchema): boolean =>
   (anyOf !== undefined && areLiterals(anyOf)) || words !== undefined || literal !== undefined
 
-const choices = (schemas: TSchema[]): string =>
+const choices = (schemas: JsonSchema[]): string =>
   areLiterals(schemas)
     ? `one of ${schemas.map(({ const: literal }) => literal).join(', ')}`
     : schemas.map(expectation).join(' or ')

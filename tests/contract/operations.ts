@@ -19,6 +19,8 @@ export interface Operation {
   /** Names of query parameters. */
   query: string[]
   statuses: number[]
+  /** Example of each error, by status. */
+  errors: Record<string, Json>
 }
 
 /** Every operation of the document that takes a key in the header. */
@@ -38,6 +40,11 @@ export function operationsOf(document: Json): Operation[] {
           .filter((each: Json) => each.in === 'query')
           .map((each: Json) => each.name),
         statuses: Object.keys(responses).map(Number),
+        errors: Object.fromEntries(
+          Object.entries<Json>(responses)
+            .filter(([status]) => status >= '400')
+            .map(([status, { content }]) => [status, content['application/json'].example]),
+        ),
       })),
   )
 }

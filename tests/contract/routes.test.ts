@@ -1,6 +1,10 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import { ENDPOINTS_PER_STREAM } from '../../src/delivery/limits.ts'
+import { JOBS_PER_TENANT } from '../../src/engines/clockwork/limits.ts'
+import type { Answer } from '../support/app.ts'
+import { testConfig } from '../support/config.ts'
 import { expectRefused, pathOf, populate, useContract } from './fixture.ts'
-import { inOrder, type Operation } from './operations.ts'
+import { inOrder, type Json, type Operation } from './operations.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
@@ -64,4 +68,96 @@ test('A path answers 405 to other methods, and names its own', async () => {
       )
     }
   }
+})
+
+describe('The document shows an error as the operation answers it', async () => {
+  const acme = await contract.tenant('Acme')
+  const ids = await populate(contract, acme)
+  const suspended = await contract.tenant('Suspended')
+  await app.platform.tenants.suspend({ kind: 'cli', source: 'test' }, suspended.id, 'billing')
+
+  const keyOf = async ({ engine }: Operation, tenant = acme) =>
+    `Bearer ${await tenant.keyOf(engine, engine === 'passepartout' ? 'test' : 'live')}`
+
+  function expectShown({ name, errors }: Operation, { status, body }: Answer, wanted: number) {
+    const withoutId = (error: Json) => JSON.parse(JSON.stringify(error).replace(/req_[\w-]+/, ''))
+    expect([name, status, withoutId(body)]).toEqual([name, wanted, withoutId(errors[wanted])])
+  }
+
+  /** The request that its example of a 400 is about: a value is missing or wrong, or a parameter unknown. */
+  async function sendWrong(operation: Operation) {
+    const { errors, example, query } = operation
+    const message: string = errors[400].error.message ?? errors[400].error
+    const field = message.slice(0, message.indexOf(':'))
+    const isOfBody = !query.includes(field) && !message.includes('not a known parameter')
+    const isMissing = message.includes('is required')
+    const body = JSON.stringify({ ...example, [field]: isMissing ? undefined : 5 })
+    return send(operation, await keyOf(operation), {
+      ids,
+      ...(isOfBody ? { body } : !isMissing && { query: `?${field}=x` }),
+    })
+  }
+
+  /** The answer to a request that is repeated until it is a conflict. */
+  async function sendUntilConflict(operation: Operation, most = 7): Promise<Answer> {
+    const { engine } = operation
+    // There is no bot in the live environment.
+    const answer = await send(operation, `Bearer ${await acme.keyOf(engine)}`, { ids })
+    return answer.status === 409 || most === 1 ? answer : sendUntilConflict(operation, most - 1)
+  }
+
+  /** Of flows, which a request has to name first. */
+  const FLOWS = /auth\/|login\/status/
+  /** Conflicts that take too many objects, or a lost key. */
+  const RARE = /^PATCH|\/(jobs|delayed|endpoints|webhooks|test)$/
+
+  test.each<[number, (operation: Operation) => Promise<Answer>, except?: RegExp]>([
+    [400, sendWrong],
+    [401, (operation) => send(operation, undefined)],
+    [402, async (operation) => send(operation, await keyOf(operation, suspended)), /\{|auth\//],
+    [
+      403,
+      async (operation) => {
+        const { key } = await acme.newKey(operation.engine, undefined, ['reports:read'])
+        return send(operation, `Bearer ${key}`)
+      },
+    ],
+    [404, async (operation) => send(operation, await keyOf(operation)), FLOWS],
+    [
+      413,
+      async (operation) =>
+        send(operation, await keyOf(operation), { body: ' '.repeat((1 << 20) + 1) }),
+    ],
+    [
+      415,
+      async (operation) =>
+        send(operation, await keyOf(operation), {
+          body: '{}',
+          headers: { 'content-type': 'text/plain' },
+        }),
+    ],
+  ])('%d', async (status, ask, except = /^$/) => {
+    for (const operation of operations)
+      if (operation.statuses.includes(status) && !except.test(operation.name))
+        expectShown(operation, await ask(operation), status)
+  })
+
+  test('409', async () => {
+    const endpoint = `/v1/relay/endpoints/${ids['/v1/relay/endpoints/{endpoint_id}']}`
+    const webhook = `/v1/gate/settings/webhooks/${ids['/v1/gate/settings/webhooks/{webhook_id}']}`
+    await app.client(await acme.keyOf('relay')).patch(endpoint, { active: false })
+    await app.client(await acme.keyOf('gate')).patch(webhook, { active: false })
+    for (const operation of operations)
+      if (operation.statuses.includes(409) && !RARE.test(operation.name))
+        expectShown(operation, await sendUntilConflict(operation), 409)
+  })
+  test.each([
+    ['POST /v1/clockwork/jobs', 409, JOBS_PER_TENANT],
+    ['POST /v1/clockwork/delayed', 409, JOBS_PER_TENANT],
+    ['POST /v1/relay/endpoints', 409, ENDPOINTS_PER_STREAM],
+    ['GET /v1/relay/endpoints', 429, testConfig().limits.requestsPerMinute],
+  ])('%s %d, with the limit', (name, status, limit) => {
+    const operation = operations.find((each) => each.name === name)
+    expect(JSON.stringify(operation?.errors[status])).toContain(` ${limit} `)
+  })
 })

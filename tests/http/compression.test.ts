@@ -163,7 +163,7 @@ test('A list has a tag, which the document of the API has, and is not sent again
   const isTagged = (path: string) => {
     const { responses, parameters } = paths[path].get
     const takesTag = parameters.some(({ name }: { name: string }) => name === 'If-None-Match')
-    return [Object.hasOwn(responses, 304), Object.hasOwn(responses[200], 'headers'), takesTag]
+    return [Object.hasOwn(responses, 304), responses[200].headers?.ETag !== undefined, takesTag]
   }
   for (const list of ['/v1/clockwork/jobs', '/v1/relay/messages', '/v1/gate/identities'])
     expect([list, isTagged(list)]).toEqual([list, [true, true, true]])

@@ -13,12 +13,19 @@ export function expectDescribed(document: Json, method: string, path: string, an
   const described = document.paths[route][method].responses[answer.status]
   const where = `${method.toUpperCase()} ${route} ${answer.status}`
   expect(described, `${where} is in the document`).toBeDefined()
-  const schema = described.content?.['application/json']?.schema
+  const schema = resolved(document, described.content?.['application/json']?.schema)
   const name = route.split('/').at(-1) as string
   const problems = schema === undefined ? [] : mismatches(schema, answer.body, name)
   expect(problems, `${where} as in the document`).toEqual([])
   if (schema === undefined) expect(answer.body).toBe('')
 }
+
+/** A schema with the ones that it refers to. */
+export const resolved = ({ components }: Json, schema: Json): Json =>
+  schema &&
+  JSON.parse(JSON.stringify(schema), (_, value) =>
+    typeof value?.$ref === 'string' ? components.schemas[value.$ref.split('/').at(-1)] : value,
+  )
 
 function routeOf(document: Json, method: string, path: string): string {
   const parts = (path.split('?')[0] as string).split('/')

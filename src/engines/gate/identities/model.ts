@@ -111,7 +111,10 @@ export const JsonPatch = t.Array(t.Unknown(), {
 
 export const StateChange = lenient({ state: State })
 
-export const Metadata = AnyObject
+export const Metadata = t.Object(
+  {},
+  { additionalProperties: true, expected: 'a JSON object', examples: [{ plan: 'pro' }] },
+)
 
 export const StartedFlow = t.Object({ flow: t.Object({ id: t.String(), expires_at: Timestamp }) })
 export type StartedFlow = typeof StartedFlow.static

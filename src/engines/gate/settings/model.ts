@@ -65,10 +65,13 @@ export const SessionRules = t.Object({
   }),
 })
 export type SessionRules = typeof SessionRules.static
-export const SessionRulesChange = lenient({
-  lifetime_seconds: t.Optional(sessionRules.lifetime_seconds),
-  idle_timeout_seconds: t.Optional(sessionRules.idle_timeout_seconds),
-})
+export const SessionRulesChange = lenient(
+  {
+    lifetime_seconds: t.Optional(sessionRules.lifetime_seconds),
+    idle_timeout_seconds: t.Optional(sessionRules.idle_timeout_seconds),
+  },
+  { examples: [{ lifetime_seconds: 43_200, idle_timeout_seconds: 3600 }] },
+)
 export type SessionRulesChange = typeof SessionRulesChange.static
 
 const passwordRules = {
@@ -85,7 +88,10 @@ export const PasswordRules = t.Object({
   }),
 })
 export type PasswordRules = typeof PasswordRules.static
-export const PasswordRulesChange = lenient({ min_length: t.Optional(passwordRules.min_length) })
+export const PasswordRulesChange = lenient(
+  { min_length: t.Optional(passwordRules.min_length) },
+  { examples: [{ min_length: 12 }] },
+)
 export type PasswordRulesChange = typeof PasswordRulesChange.static
 
 const ReturnUrlList = t.Array(

@@ -3,6 +3,7 @@ import { t } from 'elysia'
 import { lenient, oneOf, Timestamp } from '../../../http/schemas.ts'
 import { Identity } from '../identities/model.ts'
 import { ASSURANCE_LEVELS, Session } from '../sessions/model.ts'
+import { EXAMPLE_FLOWS } from './example-flow.ts'
 
 /** Kinds of self-service flows. */
 export const FLOW_KINDS = ['login', 'registration', 'recovery', 'verification', 'settings'] as const
@@ -100,29 +101,32 @@ const ContinueWith = t.Union([
 ])
 export type ContinueWith = typeof ContinueWith.static
 
-export const Flow = t.Object({
-  id: t.String(),
-  type: t.Literal('browser'),
-  expires_at: Timestamp,
-  issued_at: Timestamp,
-  request_url: t.String(),
-  return_to: t.Optional(t.String()),
-  active: t.Optional(t.String({ description: 'The last method used.' })),
-  state: oneOf(FLOW_STATES),
-  ui: t.Object({
-    action: t.String({ description: 'URL to submit to, as JSON or as a form.' }),
-    method: t.Literal('POST'),
-    nodes: t.Array(Node),
-    messages: t.Optional(t.Array(Message)),
-  }),
-  hosted_url: t.String({ description: 'URL of a hosted page for the flow.' }),
-  created_at: t.Optional(Timestamp),
-  updated_at: t.Optional(Timestamp),
-  refresh: t.Optional(t.Boolean({ description: 'Whether a signed-in user must sign in again.' })),
-  requested_aal: t.Optional(oneOf(ASSURANCE_LEVELS)),
-  identity: t.Optional(Identity),
-  continue_with: t.Optional(t.Array(ContinueWith)),
-})
+export const Flow = t.Object(
+  {
+    id: t.String(),
+    type: t.Literal('browser'),
+    expires_at: Timestamp,
+    issued_at: Timestamp,
+    request_url: t.String(),
+    return_to: t.Optional(t.String()),
+    active: t.Optional(t.String({ description: 'The last method used.' })),
+    state: oneOf(FLOW_STATES),
+    ui: t.Object({
+      action: t.String({ description: 'URL to submit to, as JSON or as a form.' }),
+      method: t.Literal('POST'),
+      nodes: t.Array(Node),
+      messages: t.Optional(t.Array(Message)),
+    }),
+    hosted_url: t.String({ description: 'URL of a hosted page for the flow.' }),
+    created_at: t.Optional(Timestamp),
+    updated_at: t.Optional(Timestamp),
+    refresh: t.Optional(t.Boolean({ description: 'Whether a signed-in user must sign in again.' })),
+    requested_aal: t.Optional(oneOf(ASSURANCE_LEVELS)),
+    identity: t.Optional(Identity),
+    continue_with: t.Optional(t.Array(ContinueWith)),
+  },
+  { examples: EXAMPLE_FLOWS },
+)
 export type Flow = typeof Flow.static
 
 /** A session and its token, which is shown only once. */
@@ -154,28 +158,35 @@ export type BrowserRedirect = typeof BrowserRedirect.static
 const any = (description: string) => t.Optional(t.Unknown({ description }))
 
 /** The fields of all methods. Not validated here: the flow reports errors beside their fields. */
-export const FlowSubmission = lenient({
-  method: any('`password`, `code`, `totp`, `lookup_secret`, `oidc` or `profile`.'),
-  csrf_token: any('Value of the node `csrf_token`.'),
-  identifier: any('Email address to sign in with.'),
-  password: any('A password.'),
-  traits: any('`email`, and `custom_data`.'),
-  email: any('Email address to send a code to.'),
-  code: any('Code from the email.'),
-  confirm_by: any(
-    'For a verification that needs more than the code: `sign_in`, or `recovery`, which removes all credentials and sessions.',
-  ),
-  resend: any('`code` sends a new code.'),
-  provider: any('Provider to sign in with.'),
-  link: any('Provider to connect.'),
-  unlink: any('Provider to disconnect.'),
-  totp_code: any('Code from the authenticator app.'),
-  totp_unlink: any('Removes the authenticator app.'),
-  lookup_secret: any('A recovery code.'),
-  lookup_secret_regenerate: any('Generates recovery codes.'),
-  lookup_secret_confirm: any('Confirms that the user saved the recovery codes.'),
-  lookup_secret_disable: any('Removes the recovery codes.'),
-})
+export const FlowSubmission = lenient(
+  {
+    method: any('`password`, `code`, `totp`, `lookup_secret`, `oidc` or `profile`.'),
+    csrf_token: any('Value of the node `csrf_token`.'),
+    identifier: any('Email address to sign in with.'),
+    password: any('A password.'),
+    traits: any('`email`, and `custom_data`.'),
+    email: any('Email address to send a code to.'),
+    code: any('Code from the email.'),
+    confirm_by: any(
+      'For a verification that needs more than the code: `sign_in`, or `recovery`, which removes all credentials and sessions.',
+    ),
+    resend: any('`code` sends a new code.'),
+    provider: any('Provider to sign in with.'),
+    link: any('Provider to connect.'),
+    unlink: any('Provider to disconnect.'),
+    totp_code: any('Code from the authenticator app.'),
+    totp_unlink: any('Removes the authenticator app.'),
+    lookup_secret: any('A recovery code.'),
+    lookup_secret_regenerate: any('Generates recovery codes.'),
+    lookup_secret_confirm: any('Confirms that the user saved the recovery codes.'),
+    lookup_secret_disable: any('Removes the recovery codes.'),
+  },
+  {
+    examples: [
+      { method: 'password', identifier: 'ada@example.com', password: 'correct horse battery' },
+    ],
+  },
+)
 
 /** Exchanges the code that a browser brought back for the session. */
 export const Exchange = lenient({

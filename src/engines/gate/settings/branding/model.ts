@@ -66,14 +66,17 @@ export const BrandingView = t.Object({
 export type BrandingView = typeof BrandingView.static
 
 const optional = <K extends keyof typeof fields>(name: K) => t.Optional(fields[name])
-export const BrandingChange = lenient({
-  display_name: optional('display_name'),
-  accent_color: optional('accent_color'),
-  support_url: optional('support_url'),
-  terms_url: optional('terms_url'),
-  privacy_url: optional('privacy_url'),
-  sender_name: optional('sender_name'),
-})
+export const BrandingChange = lenient(
+  {
+    display_name: optional('display_name'),
+    accent_color: optional('accent_color'),
+    support_url: optional('support_url'),
+    terms_url: optional('terms_url'),
+    privacy_url: optional('privacy_url'),
+    sender_name: optional('sender_name'),
+  },
+  { examples: [{ display_name: 'Acme', accent_color: '#2f6f5e' }] },
+)
 
 const EXAMPLE_IMAGE =
   'iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFUlEQVR4nGNIIBEwjGoYDaWEYZs0ABznIBDXPPkzAAAAAElFTkSuQmCC'
@@ -86,7 +89,10 @@ const image = (theme: string) =>
       examples: [EXAMPLE_IMAGE],
     }),
   )
-export const LogoChange = lenient({ light: image('light'), dark: image('dark') })
+export const LogoChange = lenient(
+  { light: image('light'), dark: image('dark') },
+  { examples: [{ light: EXAMPLE_IMAGE }] },
+)
 export type LogoChange = typeof LogoChange.static
 
 const MailKindName = oneOf(Object.keys(MAIL_KINDS) as (keyof typeof MAIL_KINDS)[])

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Answer, TestApp } from '../../../../support/app.ts'
-import { mismatches } from '../../../../support/described.ts'
+import { mismatches, resolved } from '../../../../support/described.ts'
 import { startTarget } from '../../../../support/target.ts'
 import { type Gate, type Json, WEBHOOKS } from '../../fixture.ts'
 import { messageIds } from './fixture.ts'
@@ -9,7 +9,8 @@ const OF_FLOWS = /^\/(v1\/gate\/auth|auth\/self-service)\//
 
 /** The app, whose JSON answers to requests for flows must match the API document. */
 export async function describedApp(app: TestApp): Promise<TestApp> {
-  const { paths } = (await app.raw('/openapi.json')).body
+  const document = (await app.raw('/openapi.json')).body
+  const { paths } = document
 
   async function raw(path: string, init: RequestInit = {}): Promise<Answer> {
     const answer = await app.raw(path, init)
@@ -20,7 +21,7 @@ export async function describedApp(app: TestApp): Promise<TestApp> {
     if (isJson && operation && OF_FLOWS.test(path)) {
       const described = operation.responses[answer.status]
       expect(described, `${path} ${answer.status} is in the document`).toBeDefined()
-      const { schema } = described.content['application/json']
+      const schema = resolved(document, described.content['application/json'].schema)
       expect(mismatches(schema, answer.body, path), 'as in the document').toEqual([])
     }
     return answer

@@ -1,0 +1,120 @@
+import {
+  AppError,
+  conflict,
+  forbidden,
+  invalid,
+  notFound,
+  rateLimited,
+  unauthenticated,
+  unavailable,
+} from '../platform/errors.ts'
+import { EXAMPLE_ID } from './example-values.ts'
+
+/** The pattern is for method and path of an operation: `POST /v1/relay/messages`. */
+export type ExampleErrors = readonly (readonly [operations: RegExp, error: AppError])[]
+
+const SUBMIT = /auth\/\w+\/submit$/
+const SELF_SERVICE = / \/auth\/self-service\//
+const SESSION = / \/dashboard\//
+
+/** Errors of some operations. For an operation and a status, the first that fits is the example. */
+export const PARTICULAR_ERRORS: ExampleErrors = [
+  [
+    SUBMIT,
+    invalid('is required: send the flow id in the body or as ?flow=', {
+      field: 'flow',
+      rule: 'required',
+    }),
+  ],
+  [
+    SELF_SERVICE,
+    invalid('is required: send the flow id as ?flow=', { field: 'flow', rule: 'required' }),
+  ],
+  [/\/telegram\//, invalid('must be JSON (Unexpected EOF)', { field: 'body', rule: 'format' })],
+
+  [
+    SESSION,
+    unauthenticated('missing session: sign in to the console, which sets identity_session'),
+  ],
+  [
+    SELF_SERVICE,
+    unauthenticated('the session of this flow has ended', { detail: { id: 'session_inactive' } }),
+  ],
+  [/whoami$/, unauthenticated('missing session token: send it as X-Session-Token')],
+  [/gate\/tokens$/, unauthenticated('invalid API key')],
+  [/\/telegram\//, unauthenticated('unknown webhook, or wrong secret')],
+
+  [SESSION, forbidden('switch to a tenant first; this session acts for the installation')],
+  [
+    SELF_SERVICE,
+    forbidden('is missing, or belongs to another flow', {
+      field: 'csrf_token',
+      rule: 'mismatch',
+      detail: { id: 'security_csrf_violation' },
+    }),
+  ],
+  [
+    /whoami$/,
+    forbidden('the session requires two-factor authentication', {
+      detail: { id: 'session_aal2_required' },
+    }),
+  ],
+  [/gate\/tokens$/, forbidden('the key lacks the scope tokens:write')],
+
+  [SUBMIT, notFound('flow not found', { detail: { id: 'flow_not_found' } })],
+  [SELF_SERVICE, notFound('flow not found', { detail: { id: 'flow_not_found' } })],
+  [/\/exchange$/, notFound('flow not found')],
+  [/\/login\/status$/, notFound('the sign-in has expired', { code: 'nonce_expired' })],
+  [/\/webhooks\/\{/, notFound('endpoint not found')],
+  [/\/event-types\/\{/, notFound('event type not found')],
+
+  [
+    / \/v1\/gate\/identities/,
+    conflict('is the address of another identity', { field: 'traits.email', rule: 'taken' }),
+  ],
+  [/\/jobs$/, conflict('limit reached: 10000 cron jobs; delete one first')],
+  [/\/delayed$/, conflict('limit reached: 10000 pending or running delayed jobs')],
+  [/\/run$/, conflict('2 runs of this job are in progress; try again when one has ended')],
+  [/\/delayed\/\{/, conflict('only a pending job can be cancelled; this one is cancelled')],
+  [/\/login\/start$/, conflict('there is no live bot yet', { code: 'bot_not_configured' })],
+  [/\/resend$/, conflict('the endpoint is not active; activate it before a resend')],
+  [/\/replay$/, conflict('the endpoint is not active; activate it before a replay')],
+  [/\/cancel$/, conflict('only an open delivery can be cancelled; this one is succeeded')],
+  [
+    /\/rotate-secret$/,
+    conflict('cannot be added: 5 secrets are in use. Wait until an old one expires', {
+      field: 'secret',
+      rule: 'limit',
+    }),
+  ],
+  [/\/(?:webhooks|endpoints)$/, conflict('limit reached: 1000 endpoints; delete one first')],
+  [
+    /\/(?:webhooks|endpoints)\/\{/,
+    conflict(
+      'the secret and headers of this endpoint cannot be decrypted. Rotate the secret, then set the headers again',
+    ),
+  ],
+
+  [
+    /./,
+    new AppError('gone', 'the flow has expired', {
+      detail: { id: 'self_service_flow_expired', use_flow_id: EXAMPLE_ID },
+    }),
+  ],
+
+  [SESSION, rateLimited('more than 6000 requests a minute with this session')],
+  [SELF_SERVICE, rateLimited('too many requests from this address')],
+]
+
+/** Errors that are the same for all operations. */
+export const GENERAL_ERRORS: readonly AppError[] = [
+  unauthenticated('missing API key: send Authorization: Bearer <key>'),
+  new AppError('payment_required', 'the account is suspended', { code: 'account_suspended' }),
+  new AppError('too_large', 'must be at most 1048576 bytes', { field: 'body', rule: 'too_large' }),
+  new AppError('unsupported_media_type', 'must be application/json, not text/plain', {
+    field: 'Content-Type',
+    rule: 'not_allowed',
+  }),
+  rateLimited('more than 6000 requests a minute with this key'),
+  unavailable('the disk is full', { within: 'storage' }),
+]
