@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { toOpenAPISchema } from '@elysiajs/openapi'
 import type { AnyElysia } from 'elysia'
 import { VERSION } from '../platform/version.ts'
-import type { ApiDocument, ApiOperation, JsonSchema } from './api-document.ts'
+import type { ApiDocument, ApiOperation, ApiParameter, JsonSchema } from './api-document.ts'
 import { addErrors, ERROR_COMPONENTS } from './openapi-errors.ts'
 import { addExamples } from './openapi-examples.ts'
 
@@ -112,6 +112,13 @@ function sayOfLists(operation: ApiOperation) {
   responses['304'] = { description: 'The list has the `ETag` of `If-None-Match`. No body.' }
 }
 
+/** Adds the parameters that a route states, which the generator drops if it finds others. */
+function addStated(operation: ApiOperation, stated: readonly ApiParameter[] = []) {
+  const names = stated.map(({ name }) => name)
+  const others = operation.parameters?.filter(({ name }) => !names.includes(name)) ?? []
+  if (stated.length > 0) operation.parameters = [...others, ...stated]
+}
+
 /** Describes the responses that have no description of their own. */
 function describeResponses({ responses = {} }: ApiOperation) {
   for (const [status, response] of Object.entries(responses)) {
@@ -130,6 +137,7 @@ function withBodies(app: AnyElysia, paths: ApiDocument['paths']): ApiDocument['p
     if (operation?.security?.some((scheme) => 'session' in scheme)) sayOfSessions(operation)
     if (!operation) continue
     describeResponses(operation)
+    addStated(operation, hooks.detail?.parameters as ApiParameter[] | undefined)
     if (method === 'GET') sayOfLists(operation)
     if (!operation.requestBody) continue
     const schema = hooks.body as JsonSchema

@@ -4,6 +4,7 @@ import { Empty, PlainErrors, refusalsIn } from '../../../http/responses.ts'
 import { Refusal } from '../sign-in/flow-answers.ts'
 import type { Flows } from '../sign-in/flows/index.ts'
 import { Exchange, SignedIn } from '../sign-in/model.ts'
+import { REQUIRED_SESSION_TOKEN } from '../sign-in/request-headers.ts'
 import type { Sessions } from './index.ts'
 import { SessionDetail } from './model.ts'
 
@@ -25,7 +26,8 @@ export function sessionRoutes(parts: { sessions: Sessions; flows: Flows; access:
         detail: {
           summary: 'Get the current session',
           description:
-            'Send `X-Session-Token`. From a server, also send an API key: then only sessions of its tenant are valid.',
+            'From a server, also send an API key: then only sessions of its tenant are valid.',
+          parameters: [REQUIRED_SESSION_TOKEN],
         },
         response: { 200: SessionDetail, ...refused, 403: t.Union([Refusal, PlainErrors[403]]) },
       },

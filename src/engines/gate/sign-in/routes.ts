@@ -10,6 +10,7 @@ import type { ClientOf } from './clients.ts'
 import { answerInJson, Refusal } from './flow-answers.ts'
 import type { Flows } from './flows/index.ts'
 import { BrowserRedirect, Flow, type FlowKind, FlowSubmission, SignedIn } from './model.ts'
+import { REQUIRED_SESSION_TOKEN, RETURN_TO, SESSION_TOKEN } from './request-headers.ts'
 
 const { refused, badBody, spent } = refusalsIn(PlainErrors)
 const scope = 'flows'
@@ -43,8 +44,6 @@ const InQuery = lenient({
   flow: t.Optional(t.String({ description: 'ID of the flow, unless it is in the body.' })),
 })
 
-const RETURN_TO_HEADER = 'Set the header `X-Return-To` to the URL to return to afterwards.'
-
 /** contract/gate, self-service flows: the endpoints for a tenant's server. */
 export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Access }) {
   const { flows, clientOf, access } = parts
@@ -75,18 +74,19 @@ export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Ac
       query: StartOptions,
       detail: {
         summary: 'Start a sign-in',
-        description: `${RETURN_TO_HEADER} \`aal\` and \`refresh\` require \`X-Session-Token\`.`,
+        description: '`aal` and `refresh` require `X-Session-Token`.',
+        parameters: [SESSION_TOKEN, RETURN_TO],
       },
       response: { ...Started, 403: t.Union([Refusal, PlainErrors[403]]) },
     })
     .get('/registration', ({ caller, request }) => start('registration', { caller, request }), {
       scope,
-      detail: { summary: 'Start a sign-up', description: RETURN_TO_HEADER },
+      detail: { summary: 'Start a sign-up', parameters: [RETURN_TO] },
       response: Started,
     })
     .get('/recovery', ({ caller, request }) => start('recovery', { caller, request }), {
       scope,
-      detail: { summary: 'Start an account recovery', description: RETURN_TO_HEADER },
+      detail: { summary: 'Start an account recovery', parameters: [RETURN_TO] },
       response: Started,
     })
     .post('/recovery/submit', (given) => submit('recovery', given), {
@@ -98,7 +98,7 @@ export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Ac
     })
     .get('/verification', ({ caller, request }) => start('verification', { caller, request }), {
       scope,
-      detail: { summary: 'Start an address verification', description: RETURN_TO_HEADER },
+      detail: { summary: 'Start an address verification', parameters: [RETURN_TO] },
       response: Started,
     })
     .post('/verification/submit', (given) => submit('verification', given), {
@@ -112,7 +112,7 @@ export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Ac
       scope,
       detail: {
         summary: 'Start a settings change',
-        description: `For the user of \`X-Session-Token\`. ${RETURN_TO_HEADER}`,
+        parameters: [REQUIRED_SESSION_TOKEN, RETURN_TO],
       },
       response: { ...Started, 403: t.Union([Refusal, PlainErrors[403]]) },
     })
@@ -120,7 +120,7 @@ export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Ac
       scope,
       query: InQuery,
       body: FlowSubmission,
-      detail: { summary: 'Change settings', description: 'For the user of `X-Session-Token`.' },
+      detail: { summary: 'Change settings', parameters: [REQUIRED_SESSION_TOKEN] },
       response: Submitted,
     })
 }

@@ -3,7 +3,7 @@ import { ALL_PROVIDERS, type AnyProvider } from '../../../config/index.ts'
 import type { Access } from '../../../http/access.ts'
 import type { Fields } from '../../../http/body.ts'
 import { PlainErrors, refusalsIn } from '../../../http/responses.ts'
-import { lenient } from '../../../http/schemas.ts'
+import { lenient, oneOf } from '../../../http/schemas.ts'
 import type { Caller } from '../../../platform/caller.ts'
 import { fail, invalid, notFound } from '../../../platform/errors.ts'
 import type { ClientOf } from './clients.ts'
@@ -19,11 +19,14 @@ import {
   FlowSubmission,
   SignedIn,
 } from './model.ts'
+import { SESSION_TOKEN } from './request-headers.ts'
 
 const { badBody, spent } = refusalsIn(PlainErrors)
 const { 429: TooMany, 503: Unavailable } = PlainErrors
 
 const Refusals = { 401: Refusal, 403: Refusal, 404: Refusal, 410: Refusal }
+
+const KIND = { name: 'kind', in: 'path', required: true, schema: oneOf(FLOW_KINDS) } as const
 
 /** Allows JSON forms from other origins, which browsers preflight (Fetch standard, CORS). */
 const FOREIGN = {
@@ -99,6 +102,7 @@ export function selfServiceRoutes(parts: {
             summary: 'Get a flow',
             description:
               'Returns JSON, or a page for browsers. A settings flow requires `X-Session-Token`.',
+            parameters: [KIND, SESSION_TOKEN],
           },
           response: {
             200: Flow,
@@ -118,6 +122,7 @@ export function selfServiceRoutes(parts: {
           summary: 'Submit a flow',
           description:
             'Send JSON or a form, with `csrf_token`. A server that submits for its users adds its API key, so that they are not rate limited as one client. A completed sign-in returns a session. Status 422 with `redirect_browser_to` sends the browser to a provider first.',
+          parameters: [KIND, SESSION_TOKEN],
         },
         response: {
           200: t.Union([SignedIn, Flow]),

@@ -18,7 +18,7 @@ export function accessTokenRoutes(parts: { accessTokens: AccessTokens; access: A
       detail: {
         summary: 'Exchange an API key for an access token',
         description:
-          'Send the API key in the body. The token has at most the scopes of the key, and expires.',
+          'Send the API key, which needs the scope `tokens:write`, in the body. The token has at most the scopes of the key, and expires.',
       },
       body: TokenRequest,
       response: { 200: AccessToken, ...badBody, ...refused, ...spent },
