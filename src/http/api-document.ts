@@ -5,7 +5,11 @@ export interface ApiDocument {
   servers: { url: string }[]
   tags: { name: string; description: string; 'x-displayName': string }[]
   paths: Record<string, Record<string, ApiOperation>>
-  components: { schemas: Record<string, JsonSchema>; [kind: string]: unknown }
+  components: {
+    schemas: Record<string, JsonSchema>
+    headers?: Record<string, ApiHeader>
+    securitySchemes?: Record<string, { type: string; name?: string; [detail: string]: unknown }>
+  }
 }
 
 export interface ApiOperation {
@@ -20,10 +24,15 @@ export interface ApiOperation {
     string,
     {
       description?: string
-      headers?: Record<string, { description: string; schema: JsonSchema } | { $ref: string }>
+      headers?: Record<string, ApiHeader | { $ref: string }>
       content?: Record<string, ApiContent>
     }
   >
+}
+
+export interface ApiHeader {
+  description: string
+  schema: JsonSchema
 }
 
 export interface ApiParameter {
@@ -47,6 +56,8 @@ export interface JsonSchema {
   enum?: unknown[]
   const?: unknown
   default?: unknown
+  /** Of the fields of a request, before they are in the document. */
+  defaults?: Record<string, unknown>
   examples?: unknown[]
   expected?: string
   anyOf?: JsonSchema[]

@@ -5,11 +5,12 @@ import { EXAMPLE_ID, EXAMPLE_VALUES } from './example-values.ts'
 const USUALLY_NULL =
   /^(error(_message)?|open_until|failing_since|next_attempt_at|next_cursor|reason)$/
 /** Fields that a new object has no value for yet. */
-const NULL_AT_FIRST = /^(ended_at|completed_at|last_run_at|updated_at)$/
+const NULL_AT_FIRST = /^(ended_at|completed_at|last_run_at|updated_at|verified_at)$/
 /** Numbers of what goes wrong. */
 const USUALLY_ZERO =
   /^(failures_in_a_row|failed|exhausted|cancelled|breaking_changes|outage|overlap)$/
 const USUALLY_FALSE = /^(has_more|disabled|refresh|breaking|is_starter_set)$/
+const FALSE_AT_FIRST = /^verified$/
 /** Words for a normal outcome. */
 const OUTCOMES = new Set<unknown>(['succeeded', 'success', 'completed'])
 /** Times before and after the one that schemas have as example. */
@@ -104,7 +105,8 @@ function exampleValue(name: string, schema: JsonSchema, kind: Kind): unknown {
   if (known !== undefined) return known
   if (types.includes('array')) return [exampleOf(name, schema.items ?? {}, kind)]
   if (types.includes('object')) return {}
-  if (types.includes('boolean')) return !USUALLY_FALSE.test(name)
+  if (types.includes('boolean'))
+    return !USUALLY_FALSE.test(name) && !(kind.isNew && FALSE_AT_FIRST.test(name))
   if (types.includes('null')) return null
   if (types.includes('string')) return name.endsWith('_id') ? EXAMPLE_ID : name
   return USUALLY_ZERO.test(name) ? 0 : Math.max(schema.minimum ?? 0, 1)

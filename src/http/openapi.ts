@@ -108,7 +108,8 @@ function sayOfLists(operation: ApiOperation) {
   if (!list || (schema?.type !== 'array' && schema?.properties?.data?.type !== 'array')) return
   const tag: JsonSchema = { type: 'string' }
   list.headers = { ETag: { description: 'Changes with the list.', schema: tag } }
-  operation.parameters = [...parameters, { name: 'If-None-Match', in: 'header', schema: tag }]
+  const known = { ...tag, description: '`ETag` of the list that you have.' }
+  operation.parameters = [...parameters, { name: 'If-None-Match', in: 'header', schema: known }]
   responses['304'] = { description: 'The list has the `ETag` of `If-None-Match`. No body.' }
 }
 
@@ -129,6 +130,14 @@ function describeResponses({ responses = {} }: ApiOperation) {
   }
 }
 
+/** Moves the defaults of an object to its fields: see `lenient`. */
+function withDefaults({ defaults = {}, properties = {}, ...schema }: JsonSchema): JsonSchema {
+  const fields = Object.entries(properties).map(([name, field]) =>
+    name in defaults ? [name, { ...field, default: defaults[name] }] : [name, field],
+  )
+  return fields.length === 0 ? schema : { ...schema, properties: Object.fromEntries(fields) }
+}
+
 /** Adds JSON request bodies, unknown to the generator because Gatehouse reads them itself. */
 function withBodies(app: AnyElysia, paths: ApiDocument['paths']): ApiDocument['paths'] {
   for (const { method, path, hooks } of app.routes) {
@@ -141,7 +150,7 @@ function withBodies(app: AnyElysia, paths: ApiDocument['paths']): ApiDocument['p
     if (method === 'GET') sayOfLists(operation)
     if (!operation.requestBody) continue
     const schema = hooks.body as JsonSchema
-    operation.requestBody.content = { 'application/json': { schema } }
+    operation.requestBody.content = { 'application/json': { schema: withDefaults(schema) } }
     operation.requestBody.required = !schema.nullable
   }
   addExamples(paths)

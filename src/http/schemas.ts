@@ -1,10 +1,13 @@
 import { type TProperties, type TUnsafe, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 
-/** For requests: clients send back objects as read. Queries still reject unknown parameters. */
+/**
+ * For requests: clients send back objects as read. Queries still reject unknown parameters.
+ * `defaults` are only documented: the framework would fill in the `default` of a field.
+ */
 export const lenient = <P extends TProperties>(
   properties: P,
-  options: { examples?: readonly object[] } = {},
+  options: { examples?: readonly object[]; defaults?: { [name in keyof P]?: unknown } } = {},
 ) => t.Object(properties, { ...options, additionalProperties: true })
 
 /** One of several words. Unlike the framework's own type, it has no default of the first word. */

@@ -49,7 +49,8 @@ const fieldName = (path: string): string =>
 
 const unescapePointer = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~')
 
-function expectation(schema: JsonSchema): string {
+/** What a value has to be: the `expected` of its schema, or its type and bounds. */
+export function expectation(schema: JsonSchema): string {
   if (typeof schema.expected === 'string') return schema.expected
   if (schema.anyOf) return choices(schema.anyOf)
   if (schema.enum) return `one of ${schema.enum.join(', ')}`

@@ -23,6 +23,8 @@ const REQUEST_EXAMPLE = {
   body: '{"report":"daily"}',
 }
 
+const REQUEST_DEFAULTS = { method: 'POST', headers: {}, body: null }
+
 /** An optional request field without the default, which would otherwise be filled in. */
 const optional = <T extends TSchema>({ default: _, ...schema }: T) => t.Optional(schema as T)
 
@@ -36,13 +38,17 @@ export const NewCronJob = lenient(
     body: optional(Body),
     is_active: t.Optional(t.Boolean()),
   },
-  { examples: [{ name: 'Daily report', schedule: '0 9 * * *', ...REQUEST_EXAMPLE }] },
+  {
+    examples: [{ name: 'Daily report', schedule: '0 9 * * *', ...REQUEST_EXAMPLE }],
+    defaults: { ...REQUEST_DEFAULTS, is_active: true },
+  },
 )
 export type NewCronJob = typeof NewCronJob.static
 
 export const CronJobChange = t.Partial(NewCronJob, {
   additionalProperties: true,
   examples: [{ schedule: '0 9 * * 1-5', is_active: true }],
+  defaults: {},
 })
 export type CronJobChange = typeof CronJobChange.static
 
@@ -55,7 +61,10 @@ export const NewDelayedJob = lenient(
     headers: optional(Headers),
     body: optional(Body),
   },
-  { examples: [{ name: 'Trial reminder', run_at: '2036-01-31T12:00:00Z', ...REQUEST_EXAMPLE }] },
+  {
+    examples: [{ name: 'Trial reminder', run_at: '2036-01-31T12:00:00Z', ...REQUEST_EXAMPLE }],
+    defaults: REQUEST_DEFAULTS,
+  },
 )
 export type NewDelayedJob = typeof NewDelayedJob.static
 

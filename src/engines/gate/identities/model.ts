@@ -26,31 +26,37 @@ const Password = t.Object(
   { additionalProperties: true, expected: 'a JSON object' },
 )
 
-export const NewIdentity = lenient({
-  schema_id: t.Literal('user', { expected: '"user"' }),
-  traits: t.Object(
-    { email: Email, custom_data: t.Optional(AnyObject) },
-    { additionalProperties: true, expected: 'a JSON object' },
-  ),
-  credentials: t.Optional(
-    t.Object(
-      { password: t.Optional(Password) },
+export const NewIdentity = lenient(
+  {
+    schema_id: t.Literal('user', { expected: '"user"' }),
+    traits: t.Object(
+      { email: Email, custom_data: t.Optional(AnyObject) },
       { additionalProperties: true, expected: 'a JSON object' },
     ),
-  ),
-  state: t.Optional(State),
-  metadata_public: t.Optional(AnyObject),
-  verifiable_addresses: t.Optional(
-    t.Array(
-      t.Object({ value: Email, verified: t.Optional(t.Boolean()) }, { additionalProperties: true }),
-      {
-        maxItems: 1,
-        description: 'For imports: the address in `traits.email`, if it is already verified.',
-        expected: 'a list of at most 1 address',
-      },
+    credentials: t.Optional(
+      t.Object(
+        { password: t.Optional(Password) },
+        { additionalProperties: true, expected: 'a JSON object' },
+      ),
     ),
-  ),
-})
+    state: t.Optional(State),
+    metadata_public: t.Optional(AnyObject),
+    verifiable_addresses: t.Optional(
+      t.Array(
+        t.Object(
+          { value: Email, verified: t.Optional(t.Boolean()) },
+          { additionalProperties: true },
+        ),
+        {
+          maxItems: 1,
+          description: 'For imports: the address in `traits.email`, if it is already verified.',
+          expected: 'a list of at most 1 address',
+        },
+      ),
+    ),
+  },
+  { defaults: { state: 'active', metadata_public: {} } },
+)
 export type NewIdentity = typeof NewIdentity.static
 
 const address = {

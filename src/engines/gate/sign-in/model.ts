@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
+import { EXAMPLE_ID } from '../../../http/example-values.ts'
 import { lenient, oneOf, Timestamp } from '../../../http/schemas.ts'
 import { Identity } from '../identities/model.ts'
 import { ASSURANCE_LEVELS, Session } from '../sessions/model.ts'
@@ -158,35 +159,47 @@ export type BrowserRedirect = typeof BrowserRedirect.static
 const any = (description: string) => t.Optional(t.Unknown({ description }))
 
 /** The fields of all methods. Not validated here: the flow reports errors beside their fields. */
-export const FlowSubmission = lenient(
-  {
-    method: any('`password`, `code`, `totp`, `lookup_secret`, `oidc` or `profile`.'),
-    csrf_token: any('Value of the node `csrf_token`.'),
-    identifier: any('Email address to sign in with.'),
-    password: any('A password.'),
-    traits: any('`email`, and `custom_data`.'),
-    email: any('Email address to send a code to.'),
-    code: any('Code from the email.'),
-    confirm_by: any(
-      'For a verification that needs more than the code: `sign_in`, or `recovery`, which removes all credentials and sessions.',
-    ),
-    resend: any('`code` sends a new code.'),
-    provider: any('Provider to sign in with.'),
-    link: any('Provider to connect.'),
-    unlink: any('Provider to disconnect.'),
-    totp_code: any('Code from the authenticator app.'),
-    totp_unlink: any('Removes the authenticator app.'),
-    lookup_secret: any('A recovery code.'),
-    lookup_secret_regenerate: any('Generates recovery codes.'),
-    lookup_secret_confirm: any('Confirms that the user saved the recovery codes.'),
-    lookup_secret_disable: any('Removes the recovery codes.'),
-  },
-  {
-    examples: [
-      { method: 'password', identifier: 'ada@example.com', password: 'correct horse battery' },
-    ],
-  },
-)
+const submitted = {
+  method: any('`password`, `code`, `totp`, `lookup_secret`, `oidc` or `profile`.'),
+  csrf_token: any('Value of the node `csrf_token`.'),
+  identifier: any('Email address to sign in with.'),
+  password: any('A password.'),
+  traits: any('`email`, and `custom_data`.'),
+  email: any('Email address to send a code to.'),
+  code: any('Code from the email.'),
+  confirm_by: any(
+    'For a verification that needs more than the code: `sign_in`, or `recovery`, which removes all credentials and sessions.',
+  ),
+  resend: any('`code` sends a new code.'),
+  provider: any('Provider to sign in with.'),
+  link: any('Provider to connect.'),
+  unlink: any('Provider to disconnect.'),
+  totp_code: any('Code from the authenticator app.'),
+  totp_unlink: any('Removes the authenticator app.'),
+  lookup_secret: any('A recovery code.'),
+  lookup_secret_regenerate: any('Generates recovery codes.'),
+  lookup_secret_confirm: any('Confirms that the user saved the recovery codes.'),
+  lookup_secret_disable: any('Removes the recovery codes.'),
+}
+
+export const FlowSubmission = lenient(submitted, {
+  examples: [
+    { method: 'password', identifier: 'ada@example.com', password: 'correct horse battery' },
+  ],
+})
+
+/** With a key, the flow can be named in the body, too. */
+const submissionLike = (example: object) =>
+  lenient(
+    { flow: any('ID of the flow, unless it is in the query.'), ...submitted },
+    { examples: [{ flow: EXAMPLE_ID, ...example }] },
+  )
+
+export const EmailSubmission = submissionLike({ method: 'code', email: 'ada@example.com' })
+export const SettingsSubmission = submissionLike({
+  method: 'password',
+  password: 'correct horse battery',
+})
 
 /** Exchanges the code that a browser brought back for the session. */
 export const Exchange = lenient({

@@ -9,7 +9,14 @@ import { ASSURANCE_LEVELS } from '../sessions/model.ts'
 import type { ClientOf } from './clients.ts'
 import { answerInJson, Refusal } from './flow-answers.ts'
 import type { Flows } from './flows/index.ts'
-import { BrowserRedirect, Flow, type FlowKind, FlowSubmission, SignedIn } from './model.ts'
+import {
+  BrowserRedirect,
+  EmailSubmission,
+  Flow,
+  type FlowKind,
+  SettingsSubmission,
+  SignedIn,
+} from './model.ts'
 import { REQUIRED_SESSION_TOKEN, RETURN_TO, SESSION_TOKEN } from './request-headers.ts'
 
 const { refused, badBody, spent } = refusalsIn(PlainErrors)
@@ -92,7 +99,7 @@ export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Ac
     .post('/recovery/submit', (given) => submit('recovery', given), {
       scope,
       query: InQuery,
-      body: FlowSubmission,
+      body: EmailSubmission,
       detail: { summary: 'Request or submit a recovery code' },
       response: Submitted,
     })
@@ -104,7 +111,7 @@ export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Ac
     .post('/verification/submit', (given) => submit('verification', given), {
       scope,
       query: InQuery,
-      body: FlowSubmission,
+      body: EmailSubmission,
       detail: { summary: 'Request or submit a verification code' },
       response: Submitted,
     })
@@ -119,7 +126,7 @@ export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Ac
     .post('/settings/submit', (given) => submit('settings', given), {
       scope,
       query: InQuery,
-      body: FlowSubmission,
+      body: SettingsSubmission,
       detail: { summary: 'Change settings', parameters: [REQUIRED_SESSION_TOKEN] },
       response: Submitted,
     })

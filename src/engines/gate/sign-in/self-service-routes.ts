@@ -28,6 +28,13 @@ const Refusals = { 401: Refusal, 403: Refusal, 404: Refusal, 410: Refusal }
 
 const KIND = { name: 'kind', in: 'path', required: true, schema: oneOf(FLOW_KINDS) } as const
 
+const FLOW = {
+  name: 'flow',
+  in: 'query',
+  required: true,
+  schema: { type: 'string', description: 'ID of the flow.' },
+} as const
+
 /** Allows JSON forms from other origins, which browsers preflight (Fetch standard, CORS). */
 const FOREIGN = {
   'access-control-allow-origin': '*',
@@ -122,7 +129,7 @@ export function selfServiceRoutes(parts: {
           summary: 'Submit a flow',
           description:
             'Send JSON or a form, with `csrf_token`. A server that submits for its users adds its API key, so that they are not rate limited as one client. A completed sign-in returns a session. Status 422 with `redirect_browser_to` sends the browser to a provider first.',
-          parameters: [KIND, SESSION_TOKEN],
+          parameters: [KIND, FLOW, SESSION_TOKEN],
         },
         response: {
           200: t.Union([SignedIn, Flow]),

@@ -34,6 +34,7 @@ export const NewWebhook = lenient(
     examples: [
       { url: 'https://example.com/hook', events: ['identity.created', 'identity.deleted'] },
     ],
+    defaults: { events: EVENT_TYPES, active: true },
   },
 )
 export type NewWebhook = typeof NewWebhook.static

@@ -54,6 +54,14 @@ export const NewEndpoint = lenient(
         event_types: ['user.*'],
       },
     ],
+    defaults: {
+      description: '',
+      event_types: null,
+      channels: [],
+      format: 'standard',
+      headers: {},
+      active: true,
+    },
   },
 )
 export type NewEndpoint = typeof NewEndpoint.static
@@ -112,14 +120,17 @@ export const ReplayRequest = lenient(
     since: Moment,
     until: t.Optional(t.String({ expected: 'a time like 2026-01-31T12:00:00Z' })),
     which: t.Optional(
-      oneOf(['undelivered', 'all'], { description: 'Undelivered messages (default) or all.' }),
+      oneOf(['undelivered', 'all'], { description: 'Undelivered messages or all.' }),
     ),
     per_second: t.Optional(
-      Type.Integer({ minimum: 1, maximum: 1000, description: 'Messages per second. Default: 10.' }),
+      Type.Integer({ minimum: 1, maximum: 1000, description: 'Messages per second.' }),
     ),
     dry_run: t.Optional(t.Boolean({ description: 'Only counts the messages.' })),
   },
-  { examples: [{ since: '2026-01-31T12:00:00Z', which: 'undelivered', per_second: 50 }] },
+  {
+    examples: [{ since: '2026-01-31T12:00:00Z', which: 'undelivered', per_second: 50 }],
+    defaults: { which: 'undelivered', per_second: 10, dry_run: false },
+  },
 )
 export type ReplayRequest = typeof ReplayRequest.static
 

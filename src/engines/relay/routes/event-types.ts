@@ -5,9 +5,12 @@ import { jsonWith } from '../../../http/raw-json.ts'
 import { CodedErrors, refusalsIn } from '../../../http/responses.ts'
 import type { EventTypes } from '../event-types.ts'
 import { EventTypeDetail, EventTypeSeen } from '../model/event-types.ts'
+import { EventType } from '../model/fields.ts'
 import { reads } from './scopes.ts'
 
 const { refused } = refusalsIn(CodedErrors)
+
+const NAME = { name: 'name', in: 'path', required: true, schema: EventType } as const
 
 export function eventTypeRoutes({
   eventTypes,
@@ -35,6 +38,7 @@ export function eventTypeRoutes({
         detail: {
           summary: 'Get an event type',
           description: 'Includes a sample, the JSON Schema of its payloads, and schema changes.',
+          parameters: [NAME],
         },
         response: { 200: EventTypeDetail, ...refused, 404: CodedErrors[404] },
       },
