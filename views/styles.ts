@@ -7,6 +7,7 @@ import sidebar from './layout/sidebar.css' with { type: 'text' }
 import toast from './layout/toast.css' with { type: 'text' }
 import topbar from './layout/topbar.css' with { type: 'text' }
 import touch from './layout/touch.css' with { type: 'text' }
+import referenceOperation from './reference/operation.css' with { type: 'text' }
 import reference from './reference/reference.css' with { type: 'text' }
 import banner from './ui/banner.css' with { type: 'text' }
 import bulk from './ui/bulk.css' with { type: 'text' }
@@ -68,5 +69,6 @@ export const consoleCss = [
   palette,
   plainLayout,
   reference,
+  referenceOperation,
   touch,
 ].join('\n')

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import Ajv from 'ajv/dist/2020'
 import { useApp } from '../support/app.ts'
 import { mismatches, resolved } from '../support/described.ts'
@@ -83,7 +83,9 @@ test('The reference shows each operation once, on the page of its engine, with o
     expect(body).not.toMatch(/style=|<script(?! src="\/assets\/)/)
     expect(body).not.toMatch(/(?:src|href)="https?:/)
   }
-  const anchors = pages.slice(1).flatMap(({ body }) => [...body.matchAll(/<article id="(.*?)"/g)])
+  // An operation that sessions have, too, is noted where keys have it.
+  const anchor = /<(?:article|p class="hint") id="(.*?)"/g
+  const anchors = pages.slice(1).flatMap(({ body }) => [...body.matchAll(anchor)])
   const documented = Object.values(document.paths).flatMap((operations) =>
     Object.keys(operations as object),
   )
@@ -91,26 +93,42 @@ test('The reference shows each operation once, on the page of its engine, with o
     Array(2).fill(documented.length),
   )
   const [first, , jobs] = pages
+  expect(jobs?.body).not.toMatch(/<article id="[a-z]+-dashboard/)
+  expect(jobs?.body).toContain('Also at <code>/dashboard/clockwork/jobs</code>')
   // Links to operations from before each engine had a page.
-  const anchor = 'post-v1-clockwork-jobs'
-  expect(first?.body).toContain(`<li id="${anchor}"`)
-  expect(first?.body).toContain(`href="/reference/clockwork#${anchor}"`)
+  const createJob = 'post-v1-clockwork-jobs'
+  expect(first?.body).toContain(`<li id="${createJob}"`)
+  expect(first?.body).toContain(`href="/reference/clockwork#${createJob}"`)
   for (const text of ['Create a cron job', 'Preview a schedule', '/v1/clockwork/jobs/{job_id}'])
     expect(jobs?.body).toContain(text)
   expect((await app.raw('/reference/nothing')).status).toBe(404)
 })
 
-test('Search finds operations by words of their title, address, description and scope', async () => {
+describe('Search finds operations by', () => {
   const found = async (words: string) => {
     const { body } = await app.raw(`/reference?q=${encodeURIComponent(words)}`)
-    return [...body.matchAll(/<li><a href="(\/reference\/\w+#.*?)"/g)].map(([, href]) => href)
+    return [...body.matchAll(/<li><a href="\/reference\/\w+#(.*?)"/g)].map(([, anchor]) => anchor)
   }
-  expect(await found('ROTATE relay')).toEqual([
-    '/reference/relay#post-v1-relay-endpoints-endpoint-id-rotate-secret',
-  ])
-  expect(await found('relay:send')).toEqual(['/reference/relay#post-v1-relay-messages'])
-  expect(await found('<b>nothing')).toEqual([])
-  expect((await app.raw('/reference?q=%3Cb%3Enothing')).body).not.toContain('<b>nothing')
+
+  test.each([
+    ['path', '/v1/relay/deliveries/{delivery_id}', 'get-v1-relay-deliveries-delivery-id'],
+    ['path for sessions', '/dashboard/clockwork/jobs/preview', 'post-v1-clockwork-jobs-preview'],
+    ['method and path', 'PATCH clockwork', 'patch-v1-clockwork-jobs-job-id'],
+    ['words of the title', 'cron create', 'post-v1-clockwork-jobs'],
+    ['scope', 'relay:send', 'post-v1-relay-messages'],
+    ['parameter', 'wait passepartout', 'get-v1-passepartout-login-status'],
+    ['field of a body', 'hashed_password', 'post-v1-gate-identities'],
+    ['field of a response', 'lateness_ms delayed', 'get-v1-clockwork-delayed-job-id-executions'],
+    ['rule of an error', 'cron jobs; delete one first', 'post-v1-clockwork-jobs'],
+    ['code of an error', 'bot_not_configured', 'post-v1-passepartout-login-start'],
+  ])('%s', async (_, words, anchor) => expect((await found(words))[0]).toBe(anchor))
+
+  test('nothing that is nowhere', async () => {
+    expect(await found('<b>nothing')).toEqual([])
+    const { body } = await app.raw('/reference?q=%3Cb%3Enothing')
+    expect(body).toContain('<h1>No operations found</h1>')
+    expect(body).not.toContain('<b>nothing')
+  })
 })
 
 test('Assets are served with their type, and nothing else is', async () => {

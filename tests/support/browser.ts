@@ -139,6 +139,6 @@ function oddTimes(): string[] {
 }
 
 function shorten() {
-  const rows = ':is(tbody > tr, ul > li, ol > li, article, g > *):nth-of-type(n + 5)'
+  const rows = ':is(tbody > tr, ul > li, ol > li, .fields > div, article, g > *):nth-of-type(n + 5)'
   for (const row of document.querySelectorAll(`main ${rows}`)) row.remove()
 }

@@ -4,35 +4,51 @@ const $$ = (selector, from = document) => [...from.querySelectorAll(selector)]
 
 const contents = $('#operations')
 const search = $('[type="search"]', contents)
+const results = $('[data-results]', contents)
 
-/* Search, in the titles and addresses of all operations */
-const openAtFirst = new Set($$('details[open]', contents))
-function find() {
-  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean)
-  let found = 0
-  for (const entry of $$('[data-entry]', contents)) {
-    const text = `${entry.dataset.entry} ${entry.textContent}`.toLowerCase()
-    entry.hidden = !words.every((word) => text.includes(word))
-    if (!entry.hidden) found++
-  }
-  const isSearching = words.length > 0
-  contents.classList.toggle('searching', isSearching)
-  for (const chapter of $$('details', contents)) {
-    const hasSome = $('[data-entry]:not([hidden])', chapter) !== null
-    chapter.hidden = !hasSome
-    chapter.open = isSearching ? hasSome : openAtFirst.has(chapter)
-  }
-  $('[data-none]', contents).hidden = found > 0
+/* Search shows what its page has, in place of the contents */
+let latest
+async function find() {
+  latest?.abort()
+  latest = new AbortController()
+  const isAsked = search.value.trim() !== ''
+  contents.classList.toggle('searching', isAsked)
+  if (!isAsked) return
+  const { signal } = latest
+  const answer = await fetch(`${search.form.action}?${new URLSearchParams({ q: search.value })}`, {
+    signal,
+  })
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  $('[role="status"]', results).textContent = $('h1', page).textContent
+  $('ul', results).replaceChildren(...$$('.found > li', page))
 }
-search.addEventListener('input', find)
+let finding
+search.addEventListener('input', () => {
+  finding = find()
+  finding.catch(() => {})
+})
 search.form.addEventListener('submit', (event) => {
-  const first = $('[data-entry]:not([hidden]) a', contents)
-  if (!first || search.value.trim() === '') return
+  if (!finding) return
   event.preventDefault()
-  first.click()
+  finding.then(() => $('a', results)?.click()).catch(() => search.form.submit())
+})
+contents.addEventListener('keydown', (event) => {
+  const links = $$('a', results)
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  if (step && contents.matches('.searching')) {
+    event.preventDefault()
+    const next = links.indexOf(document.activeElement) + step
+    ;(links[next] ?? (next < 0 ? search : links.at(-1)))?.focus()
+  }
+  if (event.key === 'Escape' && search.value !== '') {
+    event.preventDefault()
+    search.value = ''
+    search.focus()
+    find()
+  }
 })
 document.addEventListener('keydown', (event) => {
-  const isTyping = event.target.matches?.('input, textarea')
+  const isTyping = event.target.matches?.('input, textarea, select')
   const isAsked = (event.key === 'k' && (event.metaKey || event.ctrlKey)) || event.key === '/'
   if (!isAsked || (isTyping && event.key === '/')) return
   event.preventDefault()
@@ -43,10 +59,28 @@ contents.addEventListener('click', ({ target }) => {
   if (target.closest('a')) contents.hidePopover()
 })
 
+/* Marks the operation at the top of the screen in the contents */
+const links = new Map($$('li a[href*="#"]', contents).map((link) => [link.hash.slice(1), link]))
+const articles = $$('main article')
+const atTop = new Set()
+const watch = new IntersectionObserver(
+  (changes) => {
+    for (const { target, isIntersecting } of changes)
+      isIntersecting ? atTop.add(target) : atTop.delete(target)
+    const link = links.get(articles.find((article) => atTop.has(article))?.id)
+    if (!link) return
+    $('[aria-current="location"]', contents)?.removeAttribute('aria-current')
+    link.setAttribute('aria-current', 'location')
+    link.scrollIntoView({ block: 'nearest' })
+  },
+  { rootMargin: '-120px 0px -70% 0px' },
+)
+for (const article of articles) watch.observe(article)
+
 /* Addresses of operations on the first page lead to the page of their engine. */
 function follow() {
   const entry = document.getElementById(location.hash.slice(1))
-  if (entry?.matches('[data-entry]')) location.replace($('a', entry).href)
+  if (entry?.matches('.contents li')) location.replace($('a', entry).href)
 }
 addEventListener('hashchange', follow)
 follow()
@@ -59,7 +93,7 @@ keys.addEventListener('message', ({ data }) => {
 })
 keys.postMessage('')
 addEventListener('pagehide', () => {
-  key.value = ''
+  for (const secret of $$('[type="password"]')) secret.value = ''
 })
 
 /* Trying requests */
@@ -87,35 +121,52 @@ document.addEventListener('submit', async (event) => {
   button.disabled = false
 })
 
+const given = (form, place) => $$(`[data-in="${place}"]`, form).filter(({ value }) => value !== '')
+
 function addressOf(form) {
-  const query = new URLSearchParams()
   let path = form.dataset.try
-  for (const { name, value, dataset } of $$('[data-in]', form)) {
-    if (dataset.in === 'path') path = path.replace(`{${name}}`, encodeURIComponent(value))
-    else if (value !== '') query.set(name, value)
-  }
+  for (const { name, value } of given(form, 'path'))
+    path = path.replace(`{${name}}`, encodeURIComponent(value))
+  const query = new URLSearchParams(given(form, 'query').map(({ name, value }) => [name, value]))
   const base = new URL(search.form.action).pathname.replace(/\/reference$/, '')
   return `${base}${path}${query.size > 0 ? `?${query}` : ''}`
 }
 
+/* To this server alone: the policy of the page refuses others, and redirects aren't followed. */
 function requestOf(form) {
-  const headers = new Headers()
+  const headers = new Headers(given(form, 'header').map(({ name, value }) => [name, value]))
   if (key.value.trim() !== '') headers.set('authorization', `Bearer ${key.value.trim()}`)
-  const body = $('[data-body]', form)?.value
+  const body = $('[data-body]', form)?.value || undefined
   if (body !== undefined) headers.set('content-type', 'application/json')
-  return { method: form.dataset.method, headers, body, credentials: 'omit' }
+  return { method: form.dataset.method, headers, body, credentials: 'omit', redirect: 'manual' }
 }
+
+const TELLING = ['x-request-id', 'ratelimit', 'ratelimit-policy', 'retry-after', 'etag', 'allow']
 
 function show(answer, response, text, duration) {
   const line = document.createElement('p')
   const status = document.createElement('code')
   status.className = response.ok ? 'good' : 'bad'
-  status.textContent = response.status
-  line.append(status, ` in ${duration} ms · ${response.headers.get('x-request-id') ?? ''}`)
+  status.textContent = response.status || 'Redirect'
+  line.append(status, ` ${response.statusText} in ${duration} ms`)
+  const told = TELLING.filter((name) => response.headers.has(name))
+  answer.replaceChildren(
+    line,
+    blockOf(
+      told.map((name) => `${name}: ${response.headers.get(name)}`).join('\n'),
+      'Response headers',
+    ),
+    blockOf(indented(text), 'Response body'),
+  )
+}
+
+function blockOf(text, label) {
   const block = document.createElement('pre')
   block.tabIndex = 0
-  block.textContent = indented(text)
-  answer.replaceChildren(line, ...(text === '' ? [] : [block]))
+  block.ariaLabel = label
+  block.role = 'group'
+  block.textContent = text
+  return text === '' ? '' : block
 }
 
 function indented(text) {
@@ -125,3 +176,12 @@ function indented(text) {
     return text
   }
 }
+
+/* The language of examples is the same on all pages. Last, because browsers may refuse to store it. */
+const LANGUAGE = 'gatehouse:language'
+const languageOf = (name) => $(`[name="language"][value="${CSS.escape(name ?? '')}"]`)
+const chosen = languageOf(localStorage.getItem(LANGUAGE))
+if (chosen) chosen.checked = true
+$('.languages').addEventListener('change', ({ target }) => {
+  localStorage.setItem(LANGUAGE, target.value)
+})

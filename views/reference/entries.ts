@@ -8,6 +8,8 @@ export interface Entry {
   path: string
   title: string
   operation: ApiOperation
+  /** The same operation with the session of an operator in place of a key. */
+  alias: { anchor: string; path: string; cookie: string } | undefined
 }
 
 /** The operations of an engine, by what they are about. */
@@ -20,33 +22,52 @@ export interface Chapter {
 }
 
 /** Every operation of the document, in its order. */
-export const chaptersOf = ({ tags, paths }: ApiDocument, base: string): Chapter[] =>
-  tags.map(({ name, description, 'x-displayName': title }) => {
+export const chaptersOf = (document: ApiDocument, base: string): Chapter[] =>
+  document.tags.map(({ name, description, 'x-displayName': title }) => {
     const href = `${base}/reference/${name}`
-    const entries = Object.entries(paths).flatMap(([path, operations]) =>
-      Object.entries(operations)
-        .filter(([, operation]) => operation.tags?.includes(name))
-        .map(([method, operation]) => entryOf(href, method, path, operation)),
-    )
-    const groups = [...Map.groupBy(entries, ({ path }) => groupOf(path))]
+    const groups = Map.groupBy(entriesOf(document, name, href), ({ path }) => groupOf(path))
     return {
       name,
       title,
       description,
       href,
-      groups: groups.map(([title, entries]) => ({ title, entries })),
+      groups: [...groups].map(([title, entries]) => ({ title, entries })),
     }
   })
 
-function entryOf(page: string, method: string, path: string, operation: ApiOperation): Entry {
-  const anchor = `${method}${path}`.replaceAll(/[^a-z0-9]+/gi, '-').replace(/-$/, '')
-  const title = operation.summary ?? path
-  return { anchor, href: `${page}#${anchor}`, method, path, title, operation }
+const entriesOf = (document: ApiDocument, tag: string, page: string): Entry[] =>
+  Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations)
+      .filter(([method, { tags }]) => tags?.includes(tag) && !twinOf(document, method, path, API))
+      .map(([method, operation]) => {
+        const anchor = anchorOf(method, path)
+        const title = operation.summary ?? path
+        const alias = aliasOf(document, method, path)
+        return { anchor, href: `${page}#${anchor}`, method, path, title, operation, alias }
+      }),
+  )
+
+/** Prefixes of operations that exist for keys and for sessions alike. */
+const API = '/v1/'
+const SESSIONS = '/dashboard/'
+
+/** The path with the other prefix, if it has the same operation. */
+function twinOf({ paths }: ApiDocument, method: string, path: string, prefix: string) {
+  const twin = path.replace(prefix === API ? SESSIONS : API, prefix)
+  return twin !== path && paths[twin]?.[method] ? twin : undefined
 }
+
+function aliasOf(document: ApiDocument, method: string, path: string): Entry['alias'] {
+  const twin = twinOf(document, method, path, SESSIONS)
+  const cookie = document.components.securitySchemes?.session?.name
+  return twin && cookie ? { anchor: anchorOf(method, twin), path: twin, cookie } : undefined
+}
+
+const anchorOf = (method: string, path: string): string =>
+  `${method}${path}`.replaceAll(/[^a-z0-9]+/gi, '-').replace(/-$/, '')
 
 /** Titles of groups that their path doesn't have the word for. */
 const GROUPS: readonly [prefix: string, title: string][] = [
-  ['/dashboard/', 'With a console session'],
   ['/v1/gate/auth/', 'Sign-in flows'],
   ['/auth/', 'Sign-in flows'],
   ['/v1/gate/settings/webhooks', 'Webhooks for user events'],
@@ -64,15 +85,4 @@ function groupOf(path: string): string {
   if (known) return known[1]
   const noun = path.startsWith('/v1/') ? (path.split('/')[3] ?? '') : 'Server'
   return (noun.charAt(0).toUpperCase() + noun.slice(1)).replaceAll('-', ' ')
-}
-
-/** Operations with all words of a search in their title, address, description or scopes. */
-export function entriesWith(chapters: readonly Chapter[], search: string): Entry[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
-  return chapters
-    .flatMap(({ groups }) => groups.flatMap(({ entries }) => entries))
-    .filter(({ method, path, title, operation: { description = '', security } }) => {
-      const text = `${method} ${path} ${title} ${description} ${JSON.stringify(security)}`
-      return words.every((word) => text.toLowerCase().includes(word))
-    })
 }

@@ -1,63 +1,102 @@
 import type { JsonSchema } from '../../src/http/api-document.ts'
 import { Prose } from './prose.tsx'
+import { objectsIn, ruleOf, typeOf, wordsOf } from './schema.ts'
 
-export interface FieldRow {
+interface Field {
   name: string
   schema: JsonSchema
-  /** Undefined in responses, where it says nothing. */
-  isRequired?: boolean
+  isRequired: boolean
 }
 
-/** Fields with types and descriptions. */
-export const Fields = ({ title, rows }: { title?: string; rows: readonly FieldRow[] }) => (
-  <div class="fields">
-    {title && <h4>{title}</h4>}
-    <dl>
-      {rows.map(({ name, schema, isRequired }) => (
-        <div>
-          <dt>
-            <code>{name}</code>
-            {isRequired && <b>required</b>}
-          </dt>
-          <dd>
-            {typeOf(schema)}
-            {schema.default !== undefined && schema.default !== null && (
-              <>
-                {' '}
-                Default: <code>{JSON.stringify(schema.default)}</code>.
-              </>
-            )}
-            {schema.description && (
-              <p>
-                <Prose text={schema.description} />
-              </p>
-            )}
-          </dd>
-        </div>
+/** Whether fields are sent or received: only what is sent can break a rule. */
+type Direction = 'request' | 'response'
+
+/** The fields of a request or response, or of an object in it. */
+export const Fields = (view: { fields: readonly Field[]; direction: Direction }) => (
+  <dl class="fields">
+    {view.fields.map((field) => (
+      <FieldRow {...field} direction={view.direction} />
+    ))}
+  </dl>
+)
+
+/** The fields of an object. */
+export const fieldsOf = ({ properties = {}, required = [] }: JsonSchema): Field[] =>
+  Object.entries(properties).map(([name, schema]) => ({
+    name,
+    schema,
+    isRequired: required.includes(name),
+  }))
+
+const FieldRow = ({ name, schema, isRequired, direction }: Field & { direction: Direction }) => (
+  <div>
+    <dt>
+      <code>{name}</code> <span>{typeOf(schema)}</span>
+      {direction === 'request' && isRequired && <b> required</b>}
+      {!isRequired && <span> optional</span>}
+    </dt>
+    <dd>
+      {schema.description && (
+        <p>
+          <Prose text={schema.description} />
+        </p>
+      )}
+      <Limits schema={schema} direction={direction} />
+      {objectsIn(schema).map((object) => (
+        <Nested object={object} direction={direction} isOpen={isRequired} />
       ))}
-    </dl>
+    </dd>
   </div>
 )
 
-/** Fields of an object including nested ones, named by path: `traits.email`, `providers[].enabled`. */
-export const fieldsOf = (schema: JsonSchema, within = ''): FieldRow[] => {
-  const { properties = {}, required = [] } = objectIn(schema)
-  return Object.entries(properties).flatMap(([name, field]) => [
-    { name: within + name, schema: field, isRequired: required.includes(name) },
-    ...fieldsOf(field, `${within}${name}.`),
-    ...fieldsOf(objectIn(field).items ?? {}, `${within}${name}[].`),
-  ])
+const Limits = ({ schema, direction }: { schema: JsonSchema; direction: Direction }) => {
+  const rule = direction === 'request' ? ruleOf(schema) : ''
+  const words = wordsOf(rule === '' && schema.items ? schema.items : schema)
+  const isSet = direction === 'request' && schema.default !== undefined
+  if (rule === '' && words.length === 0 && !isSet) return null
+  return (
+    <p>
+      {rule}
+      {words.length > 0 && <Words words={words.filter((word) => word !== null)} />}
+      {isSet && (
+        <>
+          {' '}
+          Default: <code>{JSON.stringify(schema.default)}</code>.
+        </>
+      )}
+    </p>
+  )
 }
 
-/** The object or list of a schema that also allows null. */
-const objectIn = (schema: JsonSchema): JsonSchema =>
-  schema.anyOf?.find(({ properties, items }) => properties ?? items) ?? schema
+const Words = ({ words }: { words: readonly unknown[] }) => (
+  <>
+    {words.length === 1 ? 'Always ' : 'One of '}
+    {words.map((word, at) => (
+      <>
+        {at > 0 && ', '}
+        <code>{`${word}`}</code>
+      </>
+    ))}
+    .
+  </>
+)
 
-function typeOf(schema: JsonSchema): string {
-  if (schema.expected) return schema.expected
-  if (schema.enum) return schema.enum.join(', ')
-  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ')
-  if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {})}`
-  if (schema.type === 'boolean') return 'true or false'
-  return [schema.type ?? 'any'].flat().join(' or ')
+/** An object within a field. Of several that are possible, each is named by the field that is always the same. */
+const Nested = (view: { object: JsonSchema; direction: Direction; isOpen: boolean }) => {
+  const fields = fieldsOf(view.object)
+  const kind = fields.find(({ schema }) => schema.const !== undefined)
+  return (
+    <details class="fold" open={view.isOpen && view.direction === 'request'}>
+      <summary>
+        {fields.length === 1 ? '1 field' : `${fields.length} fields`}
+        {kind && (
+          <>
+            {' '}
+            if <code>{kind.name}</code> is <code>{`${kind.schema.const}`}</code>
+          </>
+        )}
+      </summary>
+      <Fields fields={fields} direction={view.direction} />
+    </details>
+  )
 }

@@ -39,12 +39,14 @@ export const ReferenceLayout = (layout: {
             <span class="unseen">Search operations</span>
             <Icon name="search" />
             <input type="search" name="q" value={layout.search} placeholder="Search operations" />
+            <kbd class="scripted">/</kbd>
           </label>
         </form>
       </search>
-      <p class="hint" data-none hidden>
-        No operations found.
-      </p>
+      <div class="results" data-results>
+        <p role="status" class="hint" />
+        <ul />
+      </div>
       {layout.chapters.map((chapter) => (
         <Contents chapter={chapter} current={layout.current} />
       ))}
@@ -86,8 +88,8 @@ const Contents = ({ chapter, current }: { chapter: Chapter; current: string | un
   </details>
 )
 
-const ContentsEntry = ({ id, href, method, path, title }: Entry & { id: string | undefined }) => (
-  <li id={id} data-entry={`${method} ${path}`}>
+const ContentsEntry = ({ id, href, method, title }: Entry & { id: string | undefined }) => (
+  <li id={id}>
     <a href={href}>
       <Method name={method} />
       <span>{title}</span>

@@ -1,10 +1,11 @@
-import type { ComponentChildren } from 'preact'
 import type { ApiDocument } from '../../src/http/api-document.ts'
-import { CodeBlock } from '../ui/code.tsx'
-import { type Chapter, chaptersOf, entriesWith } from './entries.ts'
+import { type Chapter, chaptersOf } from './entries.ts'
+import { Introduction } from './introduction.tsx'
 import { ReferenceLayout } from './layout.tsx'
 import { Operation } from './operation.tsx'
-import { Method, Prose } from './prose.tsx'
+import { Method, Path, Prose } from './prose.tsx'
+import { createShownAt } from './repeated-objects.ts'
+import { type Match, matchesOf } from './search.ts'
 
 interface Reference {
   base: string
@@ -17,7 +18,7 @@ export const ReferencePage = ({ base, document }: Reference) => {
   return (
     <ReferenceLayout base={base} title="API reference" document={document} chapters={chapters}>
       <h1>API reference</h1>
-      <Introduction server={document.servers[0]?.url ?? ''} />
+      <Introduction {...document} />
       <ul class="chapters">
         {chapters.map((chapter) => (
           <ChapterCard {...chapter} />
@@ -26,41 +27,6 @@ export const ReferencePage = ({ base, document }: Reference) => {
     </ReferenceLayout>
   )
 }
-
-const Introduction = ({ server }: { server: string }) => (
-  <div class="introduction">
-    <Topic title="Base URL">
-      <p>
-        Send requests to <code>{server}</code>. Bodies and responses are JSON.
-      </p>
-    </Topic>
-    <Topic title="Authentication">
-      <p>Authenticate with an API key. Each operation names the scope that the key needs.</p>
-      <CodeBlock title="Header">Authorization: Bearer $GATEHOUSE_KEY</CodeBlock>
-    </Topic>
-    <Topic title="Errors">
-      <p>
-        A response with status 4xx or 5xx has an <code>error</code> that names the field and the
-        rule. Retry after 429 and 503, once the seconds in <code>Retry-After</code> have passed.
-        Every response includes <code>X-Request-Id</code>.
-      </p>
-    </Topic>
-    <Topic title="Lists">
-      <p>
-        Long lists come in pages: pass <code>next_cursor</code> as <code>cursor</code> until{' '}
-        <code>has_more</code> is false. To poll a list, send its <code>ETag</code> as{' '}
-        <code>If-None-Match</code>.
-      </p>
-    </Topic>
-  </div>
-)
-
-const Topic = ({ title, children }: { title: string; children: ComponentChildren }) => (
-  <section>
-    <h2>{title}</h2>
-    {children}
-  </section>
-)
 
 const ChapterCard = ({ title, name, description, href, groups }: Chapter) => (
   <li>
@@ -80,6 +46,7 @@ export const ChapterPage = ({ base, document, name }: Reference & { name: string
   const chapters = chaptersOf(document, base)
   const chapter = chapters.find((one) => one.name === name)
   if (!chapter) return null
+  const shownAt = createShownAt(chapter.groups.flatMap(({ entries }) => entries))
   return (
     <ReferenceLayout
       base={base}
@@ -96,7 +63,7 @@ export const ChapterPage = ({ base, document, name }: Reference & { name: string
         <section aria-labelledby={`group-${at}`}>
           <h2 id={`group-${at}`}>{title}</h2>
           {entries.map((entry) => (
-            <Operation server={document.servers[0]?.url ?? ''} {...entry} />
+            <Operation entry={entry} server={document.servers[0]?.url ?? ''} shownAt={shownAt} />
           ))}
         </section>
       ))}
@@ -104,10 +71,10 @@ export const ChapterPage = ({ base, document, name }: Reference & { name: string
   )
 }
 
-/** Operations that match a search, for browsers without scripts. */
+/** Operations that match a search. With scripts, the contents show them. */
 export const SearchPage = ({ base, document, search }: Reference & { search: string }) => {
   const chapters = chaptersOf(document, base)
-  const found = entriesWith(chapters, search)
+  const matches = matchesOf(chapters, search)
   return (
     <ReferenceLayout
       base={base}
@@ -116,20 +83,42 @@ export const SearchPage = ({ base, document, search }: Reference & { search: str
       chapters={chapters}
       search={search}
     >
-      <h1>{found.length === 0 ? 'No operations found' : `${found.length} found`}</h1>
-      {found.length === 0 && (
-        <p class="lead">Search for a path, a scope, or words such as "rotate secret".</p>
+      <h1>{countOf(matches)}</h1>
+      {matches.length === 0 && (
+        <p class="lead">
+          Search for a path, a method, a scope, a field, an error, or words such as "rotate secret".
+        </p>
       )}
       <ul class="found">
-        {found.map(({ href, method, path, title }) => (
-          <li>
-            <a href={href}>{title}</a>
-            <p class="endpoint">
-              <Method name={method} /> <code>{path}</code>
-            </p>
-          </li>
+        {matches.map((match) => (
+          <Found {...match} />
         ))}
       </ul>
     </ReferenceLayout>
   )
 }
+
+const countOf = ({ length }: readonly Match[]): string =>
+  ['No operations found', '1 operation found'][length] ?? `${length} operations found`
+
+/** More fields would only repeat how large the operation is. */
+const MAX_FIELDS = 3
+
+const Found = ({ entry: { href, title, method, path }, fields }: Match) => (
+  <li>
+    <a href={href}>{title}</a>
+    <p class="endpoint">
+      <Method name={method} /> <Path path={path} />
+    </p>
+    {fields.length > 0 && (
+      <p class="hint">
+        <Prose
+          text={fields
+            .slice(0, MAX_FIELDS)
+            .map((name) => `\`${name}\``)
+            .join(', ')}
+        />
+      </p>
+    )}
+  </li>
+)

@@ -7,3 +7,19 @@ export const Prose = ({ text }: { text: string }) => (
 export const Method = ({ name }: { name: string }) => (
   <b class={`method ${name}`}>{name.toUpperCase()}</b>
 )
+
+/** A path that breaks into lines after a slash. */
+export const Path = ({ path }: { path: string }) => (
+  <code>
+    {path.split('/').map((part, at) => (
+      <>
+        {at > 0 && (
+          <>
+            /<wbr />
+          </>
+        )}
+        {part}
+      </>
+    ))}
+  </code>
+)

@@ -4,7 +4,8 @@ import { formattedJson } from '../ui/json.tsx'
 export interface ExampleRequest {
   method: string
   url: string
-  credential?: 'key' | 'session' | undefined
+  /** In values, `$NAME` is a variable of the environment. */
+  headers: Record<string, string>
   body?: unknown
   /** Whether the response has JSON. */
   isAnswered: boolean
@@ -13,21 +14,17 @@ export interface ExampleRequest {
 /** JSON up to this length is in one line of a command. */
 const MAX_LINE = 60
 
-const KEY = 'GATEHOUSE_KEY'
-const SESSION = 'GATEHOUSE_SESSION'
-
 export const LANGUAGES = [
   { name: 'curl', title: 'curl', write: curl },
   { name: 'typescript', title: 'TypeScript', write: typescript },
   { name: 'python', title: 'Python', write: python },
 ] as const
 
-function curl({ method, url, credential, body }: ExampleRequest): string {
+function curl({ method, url, headers, body }: ExampleRequest): string {
   const json = JSON.stringify(body)
   const lines = [
     `curl ${method === 'GET' ? '' : `-X ${method} `}${quoted(url)}`,
-    ...(credential === 'key' ? [`-H "Authorization: Bearer $${KEY}"`] : []),
-    ...(credential === 'session' ? [`-b "identity_session=$${SESSION}"`] : []),
+    ...Object.entries(headers).map(([name, value]) => `-H "${name}: ${value}"`),
     ...(body === undefined
       ? []
       : [
@@ -42,39 +39,43 @@ function curl({ method, url, credential, body }: ExampleRequest): string {
 const quoted = (text: string): string =>
   /^[\w:/.@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-function typescript({ method, url, credential, body, isAnswered }: ExampleRequest): string {
-  const headers = [
-    ...(credential === 'key' ? [`Authorization: \`Bearer \${env.${KEY}}\``] : []),
-    ...(credential === 'session' ? [`Cookie: \`identity_session=\${env.${SESSION}}\``] : []),
-    ...(body === undefined ? [] : ['"Content-Type": "application/json"']),
-  ]
+const VARIABLE = /\$([A-Z_]+)/g
+
+function typescript({ method, url, headers, body, isAnswered }: ExampleRequest): string {
+  const fields = Object.entries(headers).map(
+    ([name, value]) =>
+      `${property(name)}: \`${value.replaceAll(VARIABLE, (_, name) => `\${env.${name}}`)}\``,
+  )
+  if (body !== undefined) fields.push('"Content-Type": "application/json"')
   const options = [
     ...(method === 'GET' ? [] : [`method: ${JSON.stringify(method)}`]),
-    ...(headers.length === 0 ? [] : [`headers: ${indented(`{\n${linesOf(headers, 2)}}`, 2)}`]),
+    ...(fields.length === 0 ? [] : [`headers: ${indented(`{\n${linesOf(fields, 2)}}`, 2)}`]),
     ...(body === undefined ? [] : [`body: JSON.stringify(${indented(formattedJson(body), 2)})`]),
   ]
   const args = options.length === 0 ? [] : [`{\n${linesOf(options, 2)}}`]
   return [
-    ...(credential === undefined ? [] : ['import { env } from "node:process";\n']),
+    ...(Object.keys(headers).length === 0 ? [] : ['import { env } from "node:process";\n']),
     `const response = await ${callOf('fetch', [JSON.stringify(url), ...args].join(', '))};`,
     'if (!response.ok) throw new Error(await response.text());',
     ...(isAnswered ? ['console.log(await response.json());'] : []),
   ].join('\n')
 }
 
-function python({ method, url, credential, body, isAnswered }: ExampleRequest): string {
+const property = (name: string): string => (/^\w+$/.test(name) ? name : JSON.stringify(name))
+
+function python({ method, url, headers, body, isAnswered }: ExampleRequest): string {
+  const fields = Object.entries(headers).map(
+    ([name, value]) => `"${name}": f"${value.replaceAll(VARIABLE, "{os.environ['$1']}")}"`,
+  )
   const args = [
     JSON.stringify(url),
-    ...(credential === 'key'
-      ? [`headers={"Authorization": f"Bearer {os.environ['${KEY}']}"}`]
-      : []),
-    ...(credential === 'session' ? [`cookies={"identity_session": os.environ["${SESSION}"]}`] : []),
+    ...(fields.length === 0 ? [] : [`headers={${fields.join(', ')}}`]),
     ...(body === undefined ? [] : [`json=${indented(pythonLiteral(body), 4)}`]),
   ]
   return [
-    credential === undefined ? 'import requests\n' : 'import os\n\nimport requests\n',
+    fields.length === 0 ? 'import requests\n' : 'import os\n\nimport requests\n',
     `response = ${callOf(`requests.${method.toLowerCase()}`, `\n${linesOf(args, 4)}`)}`,
-    'response.raise_for_status()',
+    'if not response.ok:\n    raise RuntimeError(response.text)',
     ...(isAnswered ? ['print(response.json())'] : []),
   ].join('\n')
 }

@@ -36,13 +36,8 @@ const LINES_UNFOLDED = 24
 
 /** Indented, syntax-highlighted JSON; collapsed if it is long. */
 export const JsonView = (view: { title: string; value: unknown; isOpen?: boolean }) => {
-  const text = formattedJson(view.value)
-  const lines = text.split('\n').length
-  const block = (
-    <CodeBlock title={view.title} wraps={lines === 1}>
-      {text.length > MAX_COLOURED_LENGTH ? text : tokensOf(text)}
-    </CodeBlock>
-  )
+  const lines = linesOf(formattedJson(view.value))
+  const block = <JsonBlock title={view.title} value={view.value} />
   if (lines <= LINES_UNFOLDED) return block
   return (
     <details class="fold" open={view.isOpen}>
@@ -53,6 +48,18 @@ export const JsonView = (view: { title: string; value: unknown; isOpen?: boolean
     </details>
   )
 }
+
+/** Indented, syntax-highlighted JSON that scrolls if it is long. */
+export const JsonBlock = (view: { title: string; value: unknown; wraps?: boolean }) => {
+  const text = formattedJson(view.value)
+  return (
+    <CodeBlock title={view.title} wraps={view.wraps || linesOf(text) === 1}>
+      {text.length > MAX_COLOURED_LENGTH ? text : tokensOf(text)}
+    </CodeBlock>
+  )
+}
+
+const linesOf = (text: string): number => text.split('\n').length
 
 /**
  * A body, formatted if it is JSON that survives parsing. Text with numbers of more digits than
