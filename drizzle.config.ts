@@ -5,7 +5,7 @@ export default defineConfig({
   schema: [
     './src/console/*/schema.ts',
     './src/platform/schema.ts',
-    './src/platform/test-receiver/schema.ts',
+    './src/platform/*/schema.ts',
     './src/delivery/schema.ts',
     './src/engines/*/schema.ts',
   ],

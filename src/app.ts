@@ -56,7 +56,7 @@ export function createApp(
   const access = createAccess({ keys, contexts, turns, addressOf, maxBody })
   const keyAccess = createKeyAccess({ keys, contexts, turns, maxBody })
   const health = createHealth({ db, metrics, metricsEnabled: config.metrics.enabled })
-  retention.add(platform.audit.retention(config.retention.auditMs))
+  retention.add(platform.audit.retention(config.retention.auditMs), platform.alerts.retention)
   retention.add(...metering.retention(config.retention.usageMs), platform.testReceivers.retention)
   const clockwork = createClockwork(platform, config)
   const delivery = createDelivery(platform, config, {

@@ -43,17 +43,18 @@ export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: 
       ? Number.POSITIVE_INFINITY
       : Math.max(window - store.queue.leasedOf(endpointId), 0)
 
-  /** Records a success. For a healthy endpoint it costs a single read. */
-  function noteSuccess(tenantId: string, endpointId: string) {
+  /** Records a success, and returns whether it is a recovery. For a healthy endpoint it costs a single read. */
+  function noteSuccess(tenantId: string, endpointId: string): boolean {
     const row = store.health.find(endpointId)
-    if (!row) return
-    if (isSpotless(row) && !row.isReleasing) return
+    if (!row) return false
+    if (isSpotless(row) && !row.isReleasing) return false
     const isReleasing = row.isReleasing || isOpen(row)
     const next = { ...row, ...afterSuccess(row), tenantId, isReleasing }
     store.health.put(next)
     if (isReleasing) release(next)
     // Both queues share the window, so free room concerns both.
     wake.ready()
+    return row.trips > 0
   }
 
   /** Continues after an attempt that frees room but says nothing about the endpoint's health. */

@@ -9,6 +9,7 @@ import { SealError } from '../platform/sealing/index.ts'
 import type { BulkHold } from './bulk-hold.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import { checkCustomHeaders, keepMasked } from './custom-headers.ts'
+import type { EndpointAlerts } from './endpoint-alerts.ts'
 import type { Endpoint, EndpointCache } from './endpoint-cache.ts'
 import type { Format } from './formats.ts'
 import { ENDPOINTS_PER_STREAM } from './limits.ts'
@@ -55,12 +56,13 @@ export function createEndpoints(parts: {
   audit: Audit
   store: Store
   endpointCache: EndpointCache
+  endpointAlerts: EndpointAlerts
   circuitBreaker: CircuitBreaker
   bulkHold: BulkHold
   brandName: string
 }) {
-  const { db, clock, outbound, audit, store, endpointCache, circuitBreaker, bulkHold, brandName } =
-    parts
+  const { db, clock, outbound, audit, store, brandName } = parts
+  const { endpointCache, endpointAlerts, circuitBreaker, bulkHold } = parts
 
   /** An endpoint for display. */
   const get = (stream: Stream, id: string): Endpoint => endpointCache.readable(existing(stream, id))
@@ -163,7 +165,11 @@ export function createEndpoints(parts: {
 
   /** Applies `isActive`. Also discards deliveries that arrived while held ones were discarded. */
   function switched({ tenantId, id, isActive }: Endpoint, held: 'drain' | 'discard') {
-    if (!isActive) return circuitBreaker.suspend(id)
+    if (!isActive) {
+      endpointAlerts.ended(tenantId, id)
+      return circuitBreaker.suspend(id)
+    }
+    endpointAlerts.resumed(tenantId, id)
     if (held === 'discard') bulkHold.discardRest(tenantId, id)
     circuitBreaker.restart(tenantId, id)
   }
@@ -174,6 +180,7 @@ export function createEndpoints(parts: {
       if (!store.endpoints.markDeleted(stream, id, clock.now()))
         throw notFound('endpoint not found')
       circuitBreaker.suspend(id)
+      endpointAlerts.ended(stream.tenantId, id)
       record(stream, actor, 'endpoint.deleted', id)
     })
     await bulkHold.cancelAll(stream.tenantId, id)

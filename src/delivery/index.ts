@@ -4,6 +4,7 @@ import type { Platform } from '../platform/platform.ts'
 import { createBulkHold } from './bulk-hold.ts'
 import { createByHand } from './by-hand.ts'
 import { createCircuitBreaker } from './circuit-breaker.ts'
+import { createEndpointAlerts } from './endpoint-alerts.ts'
 import { createEndpointCache } from './endpoint-cache.ts'
 import { createEndpoints } from './endpoints.ts'
 import { createErase } from './erase.ts'
@@ -37,6 +38,7 @@ export function createDelivery(
   const wake = createWake(() => loops)
   const endpointCache = createEndpointCache({ db, store, sealing })
   const circuitBreaker = createCircuitBreaker({ store, clock, wake })
+  const endpointAlerts = createEndpointAlerts(platform)
   const bulkHold = createBulkHold({ db, clock, store, log })
   const send = createSend({ outbound, clock, brandName })
   const settling = createSettling({
@@ -47,6 +49,7 @@ export function createDelivery(
     endpointCache,
     circuitBreaker,
     bulkHold,
+    endpointAlerts,
     wake,
     events: createDeliveryMetrics({ metrics, clock, db }, store),
     policyOf,
@@ -88,6 +91,7 @@ export function createDelivery(
       audit,
       store,
       endpointCache,
+      endpointAlerts,
       circuitBreaker,
       bulkHold,
       brandName,

@@ -3,8 +3,9 @@ import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { BulkHold } from './bulk-hold.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
+import type { EndpointAlerts } from './endpoint-alerts.ts'
 import type { EndpointCache } from './endpoint-cache.ts'
-import { isHopeless } from './health.ts'
+import { isHopeless, isOpen } from './health.ts'
 import { ATTEMPTS_KEPT } from './limits.ts'
 import type { DeliveryEvents } from './metrics.ts'
 import { stepAt } from './paused.ts'
@@ -32,6 +33,7 @@ export function createSettling(parts: {
   endpointCache: EndpointCache
   circuitBreaker: CircuitBreaker
   bulkHold: BulkHold
+  endpointAlerts: EndpointAlerts
   wake: Wake
   events: DeliveryEvents
   policyOf: PolicyOf
@@ -44,6 +46,7 @@ export function createSettling(parts: {
     endpointCache,
     circuitBreaker,
     bulkHold,
+    endpointAlerts,
     wake,
     events,
     policyOf,
@@ -60,6 +63,8 @@ export function createSettling(parts: {
     store.attempts.insert(attemptRow(row, sent, next))
     if (next.attempts > ATTEMPTS_KEPT) store.attempts.trim(row.seq, ATTEMPTS_KEPT)
     count(row.endpointId, sent, next)
+    if (endpoint && next.state === 'failed' && sent.refuses !== 'all')
+      endpointAlerts.exhausted(endpoint, next.attempts, sent)
     if (endpoint?.isActive) judge(endpoint, row, sent, policy)
     if (next.state === 'ready') wake.ready()
     if (next.state === 'waiting') wake.waiting(next.dueAt)
@@ -91,21 +96,28 @@ export function createSettling(parts: {
     { breaker }: Policy,
   ) {
     const { tenantId, id } = endpoint
-    if (sent.refuses === 'all') return disable(tenantId, id, 'gone')
-    if (sent.result === 'succeeded' || sent.refuses === 'message')
-      return circuitBreaker.noteSuccess(tenantId, id)
+    if (sent.refuses === 'all') return disable(endpoint, 'gone')
+    if (sent.result === 'succeeded' || sent.refuses === 'message') return recover(endpoint)
     if (sent.result === 'interrupted' || trigger === 'resend') return circuitBreaker.goOn(id)
     if (!breaker) return circuitBreaker.noteSuccess(tenantId, id)
     const health = circuitBreaker.noteFailure(tenantId, id, breaker)
+    if (isOpen(health)) endpointAlerts.failing(endpoint, health, sent)
     const lastGoodAt = () => store.hours.lastSuccessBefore(id) ?? endpoint.createdAt
-    if (isHopeless(health, clock.now(), lastGoodAt)) disable(tenantId, id, 'failing')
+    if (isHopeless(health, clock.now(), lastGoodAt)) disable(endpoint, 'failing')
+  }
+
+  /** A healthy endpoint, which almost all are, costs no look-up of its alerts. */
+  function recover({ tenantId, id }: EndpointRow) {
+    if (circuitBreaker.noteSuccess(tenantId, id)) endpointAlerts.recovered(tenantId, id)
   }
 
   /** Holds the open deliveries, so that none is lost when the endpoint is active again. */
-  function disable(tenantId: string, endpointId: string, reason: DisabledReason) {
+  function disable(endpoint: EndpointRow, reason: DisabledReason) {
+    const { tenantId, id: endpointId } = endpoint
     store.endpoints.disable(tenantId, endpointId, reason, clock.now())
     circuitBreaker.suspend(endpointId)
     endpointCache.forget()
+    endpointAlerts.disabled(endpoint, reason)
     audit.record({
       tenantId,
       actor: { kind: 'system' },

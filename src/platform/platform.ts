@@ -1,5 +1,6 @@
 import type { Config } from '../config/index.ts'
 import type { Db } from '../db/open.ts'
+import { createAlerts } from './alerts/index.ts'
 import { createAudit } from './audit/index.ts'
 import { createBranding } from './branding/index.ts'
 import type { Clock } from './clock.ts'
@@ -51,6 +52,7 @@ export function createPlatform(parts: {
     testReceivers,
     sealing,
     random,
+    alerts: createAlerts({ db, clock }),
     audit,
     tenants,
     branding: createBranding({ db, clock, audit, tenants }),

@@ -17,7 +17,7 @@ test('Every kind of data that grows has a rule', async () => {
     .map((line) => JSON.parse(line))
     .filter(({ message }) => message === 'retention failed')
     .map(({ rule }) => rule)
-  const rules = `audit log, backups, clockwork delayed jobs, clockwork executions, clockwork hours,
+  const rules = `alerts, audit log, backups, clockwork delayed jobs, clockwork executions, clockwork hours,
     clockwork skipped slots, console links, copies of login tokens, deleted endpoints, deleted tenants,
     endpoint counters, gate access tokens, gate decisions, gate erasures, gate flows, gate sessions, gate sign-ins,
     gate test sign-ins, ids of deleted identities, login attempts, login tokens, mails, messages, messenger updates,

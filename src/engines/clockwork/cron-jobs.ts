@@ -1,4 +1,5 @@
 import type { Db } from '../../db/open.ts'
+import type { Alerts } from '../../platform/alerts/index.ts'
 import type { Audit } from '../../platform/audit/index.ts'
 import type { Caller } from '../../platform/caller.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
@@ -37,6 +38,7 @@ export function createCronJobs(parts: {
   db: Db
   clock: Clock
   audit: Audit
+  alerts: Alerts
   outbound: Outbound
   store: Store
   metering: Metering
@@ -45,7 +47,7 @@ export function createCronJobs(parts: {
   /** Announces a due time to the loop. */
   expect: (at: number) => void
 }) {
-  const { db, clock, audit, outbound, store, metering, nudge, expect } = parts
+  const { db, clock, audit, alerts, outbound, store, metering, nudge, expect } = parts
 
   const list = (tenantId: string): CronJob[] => store.cronJobs.list(tenantId).map(presentCronJob)
 
@@ -79,7 +81,10 @@ export function createCronJobs(parts: {
       const changed = changedRow(old, change, clock.now())
       if (keptRequest(old) !== keptRequest(changed))
         store.runs.keepRequest(tenantId, id, keptRequest(old))
-      if (old.isActive && !changed.isActive) store.runs.dropUnstarted(tenantId, id)
+      if (old.isActive && !changed.isActive) {
+        store.runs.dropUnstarted(tenantId, id)
+        alerts.close(tenantId, `job:${id}`)
+      }
       const growth = sizeOf(changed) - sizeOf(old)
       const stored = store.counts.add(tenantId, { bytes: growth })
       if (growth > 0) refuseOversize(stored)
@@ -98,6 +103,7 @@ export function createCronJobs(parts: {
       store.runs.drop(tenantId, id)
       store.executions.dropOfJob(tenantId, id)
       store.skipped.drop(id)
+      alerts.close(tenantId, `job:${id}`)
       store.counts.add(tenantId, { cronJobs: -1, bytes: -bytes })
       record(caller, 'job.deleted', id)
     })

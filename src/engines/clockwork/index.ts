@@ -7,6 +7,7 @@ import { createBeginAttempt } from './begin-attempt.ts'
 import { createCompleteDelayedJob } from './complete-delayed-job.ts'
 import { createCronJobs } from './cron-jobs.ts'
 import { createDelayedJobs } from './delayed-jobs.ts'
+import { createJobAlerts } from './job-alerts.ts'
 import { createClockworkMetrics } from './metrics.ts'
 import { createPreview } from './preview.ts'
 import { createQueries } from './queries.ts'
@@ -26,7 +27,7 @@ export function createClockwork(
   platform: Platform,
   config: Pick<Config, 'clockwork' | 'retention'>,
 ) {
-  const { db, clock, log, outbound, metrics, retention, instances, resources } = platform
+  const { db, clock, log, outbound, metrics, retention, instances, resources, alerts } = platform
   const { tickMs, retryDelaysMs, timeoutMs } = config.clockwork
   const store = createStore(db)
   const tick = createTick(tickMs)
@@ -46,7 +47,14 @@ export function createClockwork(
       clock,
       failuresKeptMs: config.retention.failedExecutionsMs,
     }),
-    settling: createSettling({ store, tick, retryDelaysMs, completeDelayedJob, events }),
+    settling: createSettling({
+      store,
+      tick,
+      retryDelaysMs,
+      completeDelayedJob,
+      jobAlerts: createJobAlerts({ store, alerts }),
+      events,
+    }),
     send: createAttempt({ outbound, clock, timeoutMs }),
   })
   const loop = createDueLoop({ queue, db, clock, log, instances })

@@ -1,5 +1,6 @@
 import { type AttemptOutcome, unanswered } from './attempt.ts'
 import type { CompleteDelayedJob } from './complete-delayed-job.ts'
+import type { JobAlerts } from './job-alerts.ts'
 import type { RunEvents } from './metrics.ts'
 import { nextAttemptAt } from './retry.ts'
 import type { ExecutionResult } from './store/executions.ts'
@@ -15,9 +16,10 @@ export function createSettling(parts: {
   tick: Tick
   retryDelaysMs: readonly number[]
   completeDelayedJob: CompleteDelayedJob
+  jobAlerts: JobAlerts
   events: RunEvents
 }) {
-  const { store, tick, retryDelaysMs, completeDelayedJob, events } = parts
+  const { store, tick, retryDelaysMs, completeDelayedJob, jobAlerts, events } = parts
 
   /**
    * Ends an attempt and returns when the next one is due, if there is one. Does nothing if the
@@ -34,6 +36,7 @@ export function createSettling(parts: {
     store.executions.complete(run.executionId, result)
     store.hours.add(run.tenantId, result)
     if (run.jobKind === 'delayed') moveDelayedJob(run, result, retryAt)
+    if (retryAt === undefined) jobAlerts.ended(run, result)
     events.attemptEnded(result.status, Math.max(startedAt - run.dueAt, 0))
     return retryAt
   }

@@ -116,6 +116,7 @@ export const tenantPortable: Portable = {
   tables: [tenant, usageMonth, look, logo],
   leftOut: {
     audit_log: 'history of the exporting installation',
+    alerts: 'state of the exporting installation',
     mails: 'queued, or history',
     usage_days: 'statistics; only months affect billing',
     instances: 'belongs to the installation',

@@ -11,6 +11,7 @@ import * as gate from '../../../src/engines/gate/schema.ts'
 import * as passepartout from '../../../src/engines/passepartout/schema.ts'
 import { personalData } from '../../../src/engines/passepartout/store/personal-data.ts'
 import * as relay from '../../../src/engines/relay/schema.ts'
+import * as alerts from '../../../src/platform/alerts/schema.ts'
 import { auditOf } from '../../../src/platform/portable/personal-data.ts'
 import { openSnapshot } from '../../../src/platform/portable/snapshot.ts'
 import { asItIs } from '../../../src/platform/portable/table.ts'
@@ -19,7 +20,7 @@ import * as testReceiver from '../../../src/platform/test-receiver/schema.ts'
 import { usePassepartout } from '../../engines/passepartout/fixture.ts'
 
 const SCHEMAS = [
-  ...[platform, testReceiver, delivery, clockwork, gate, passepartout, relay],
+  ...[platform, alerts, testReceiver, delivery, clockwork, gate, passepartout, relay],
   ...[consoleSchema, checklist],
 ]
 const tables = SCHEMAS.flatMap((schema) => Object.values<unknown>(schema)).filter(

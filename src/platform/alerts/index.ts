@@ -1,0 +1,158 @@
+import type { Db } from '../../db/open.ts'
+import type { Clock } from '../clock.ts'
+import { DAY_MS } from '../durations.ts'
+import { newId } from '../ids.ts'
+import type { RetentionRule } from '../retention.ts'
+import { type AlertKind, type Severity, severityOf } from './kinds.ts'
+import { plainName, plainText } from './plain-text.ts'
+import { type AlertRow, createAlertStore } from './store.ts'
+import {
+  type AlertEvent,
+  announced,
+  begun,
+  type Course,
+  closed,
+  muted,
+  occurred,
+  resolved,
+} from './transitions.ts'
+
+export { ALERT_KINDS, type AlertKind, SEVERITIES, type Severity, titleOf } from './kinds.ts'
+export { plainText } from './plain-text.ts'
+export type { AlertRow, AlertState } from './store.ts'
+export type { AlertEvent } from './transitions.ts'
+
+export type Alerts = ReturnType<typeof createAlerts>
+
+/** The condition of a subject. Null as the tenant is the installation. */
+export interface AlertKey {
+  tenantId: string | null
+  kind: AlertKind
+  /** Such as `job:<id>`. */
+  subject: string
+}
+
+export interface NewAlert extends AlertKey {
+  /** The name of the subject. */
+  name: string
+  /** Why, in a sentence. Cleaned and shortened here, since errors of others are part of it. */
+  text: string
+  /** The page of the console, below the tenant or the installation. */
+  path: string
+  /** That of the kind unless given. */
+  severity?: Severity
+  /** For a condition without a recovery: closes without a message so long after it occurred last. */
+  closesAfterMs?: number
+}
+
+/** Open alerts of a tenant. Further ones are summed up in one. */
+export const OPEN_ALERTS = 1000
+const KEPT_MS = 90 * DAY_MS
+
+/**
+ * What is wrong, for tenants and the installation. A condition that comes and goes changes one row, and
+ * is announced at most once an hour. All changes run inside the caller's commit.
+ */
+export function createAlerts({ db, clock }: { db: Db; clock: Clock }) {
+  const store = createAlertStore(db)
+  const listeners: (() => void)[] = []
+
+  /** Opens an alert, or counts one more occurrence of an open one. */
+  function open(alert: NewAlert) {
+    const { tenantId, kind, subject } = alert
+    const now = clock.now()
+    const before = store.find(tenantId, kind, subject)
+    if (before?.state !== 'open' && isFull(alert)) return open(overflow(tenantId))
+    const fields = {
+      name: plainName(alert.name),
+      text: plainText(alert.text),
+      path: alert.path,
+      severity: alert.severity ?? severityOf(kind),
+      closesAfterMs: alert.closesAfterMs ?? null,
+    }
+    if (before) return change(before, { ...fields, ...occurred({ ...before, ...fields }, now) })
+    const course = begun(fields, now)
+    store.insert({ id: newId(), tenantId, kind, subject, ...fields, ...course })
+    tellIfDue(course)
+  }
+
+  const isFull = ({ tenantId, kind }: NewAlert): boolean =>
+    kind !== 'alerts.limit' && store.openCount(tenantId, OPEN_ALERTS) >= OPEN_ALERTS
+
+  /** Ends a condition. Costs one indexed read if it isn't open. */
+  function resolve({ tenantId, kind, subject }: AlertKey) {
+    if (!store.isOpen(tenantId, kind, subject)) return
+    const before = store.find(tenantId, kind, subject)
+    if (before) change(before, resolved(before, clock.now()))
+  }
+
+  /** Ends all conditions of a subject without a message, because it was deleted or paused. */
+  function close(tenantId: string | null, subject: string, kinds?: readonly AlertKind[]) {
+    for (const alert of store.ofSubject(tenantId, subject))
+      if ((alert.state === 'open' || alert.dueAt !== null) && (kinds?.includes(alert.kind) ?? true))
+        change(alert, closed(alert, clock.now()))
+  }
+
+  /** Without messages until a time; undefined if there is no such alert. Null ends that. */
+  function mute(tenantId: string | null, id: string, until: number | null): AlertRow | undefined {
+    const alert = store.byId(tenantId, id)
+    return alert && change(alert, muted(alert, until, clock.now()))
+  }
+
+  /** Passes what has to be announced by now to `tell`. Returns true if there may be more. */
+  function announce(limit: number, tell: (event: AlertEvent, alert: AlertRow) => void): boolean {
+    const now = clock.now()
+    const due = store.due(now, limit)
+    for (const alert of due) {
+      const { event, next } = announced(alert, now)
+      store.update({ ...alert, ...next })
+      if (event) tell(event, { ...alert, ...next })
+    }
+    return due.length === limit
+  }
+
+  function change(before: AlertRow, next: Partial<AlertRow> & Course): AlertRow {
+    const after = { ...before, ...next }
+    store.update(after)
+    tellIfDue(after)
+    return after
+  }
+
+  /** A later message doesn't need to wake a loop, which looks at the first due time when it sleeps. */
+  function tellIfDue({ dueAt }: Course) {
+    if (dueAt !== null && dueAt <= clock.now())
+      db.afterCommit(() => {
+        for (const listener of listeners) listener()
+      })
+  }
+
+  const retention: RetentionRule = {
+    name: 'alerts',
+    deleteSlice: (now, limit) => store.removeBefore(now - KEPT_MS, limit),
+  }
+
+  return {
+    open,
+    resolve,
+    close,
+    mute,
+    announce,
+    firstDueAt: store.firstDueAt,
+    find: store.byId,
+    page: store.page,
+    openCount: store.openCount,
+    retention,
+    /** Calls `listener` after the commit of a change that has to be announced. */
+    onDue: (listener: () => void) => void listeners.push(listener),
+  }
+}
+
+const overflow = (tenantId: string | null): NewAlert => ({
+  tenantId,
+  kind: 'alerts.limit',
+  subject: 'alerts',
+  name: 'Alerts',
+  text: `More than ${OPEN_ALERTS} alerts are open. Further problems are only counted here.`,
+  path: '/alerts',
+  closesAfterMs: DAY_MS,
+})

@@ -1,0 +1,100 @@
+import { DAY_MS, HOUR_MS } from '../durations.ts'
+import type { alerts } from './schema.ts'
+
+type AlertRow = typeof alerts.$inferSelect
+
+/** The part of an alert that changes while its condition comes and goes. */
+export type Course = Pick<
+  AlertRow,
+  | 'severity'
+  | 'state'
+  | 'openedAt'
+  | 'lastAt'
+  | 'count'
+  | 'resolvedAt'
+  | 'closesAfterMs'
+  | 'mutedUntil'
+  | 'told'
+  | 'toldAt'
+  | 'dueAt'
+>
+
+/** What is announced; null for an alert that closes without a message. */
+export type AlertEvent = 'opened' | 'resolved' | 'reminder'
+
+/** At most one message about a subject in this time, however often it fails and recovers. */
+const PAUSE_MS = HOUR_MS
+const REMINDER_MS = DAY_MS
+
+/** A condition that occurred for the first time. */
+export const begun = (of: Pick<Course, 'severity' | 'closesAfterMs'>, now: number): Course => ({
+  ...of,
+  state: 'open',
+  openedAt: now,
+  lastAt: now,
+  count: 1,
+  resolvedAt: null,
+  mutedUntil: null,
+  told: 'none',
+  toldAt: null,
+  dueAt: now,
+})
+
+/**
+ * A condition that occurred once more. It is the same as before for as long as its end was not told,
+ * so that what comes and goes within an hour is one message with a count.
+ */
+export function occurred(before: Course, now: number): Course {
+  const again = { ...before, lastAt: now, count: before.count + 1 }
+  if (before.state === 'open') return again
+  const isSame = before.told === 'opened' || before.dueAt !== null
+  const open = { ...again, state: 'open' as const, resolvedAt: null }
+  return withDue(isSame ? open : { ...open, openedAt: now, count: 1 }, now)
+}
+
+/** A condition that ended. One that was never told is told only if it was critical. */
+export function resolved(before: Course, now: number): Course {
+  const ended = { ...before, state: 'resolved' as const, resolvedAt: now }
+  const isOwed =
+    before.told === 'opened' || (before.severity === 'critical' && !isMuted(before, now))
+  return isOwed ? withDue(ended, now) : { ...ended, dueAt: null }
+}
+
+/** A condition that ended without a message, for example because its subject was deleted. */
+export const closed = (before: Course, now: number): Course => ({
+  ...before,
+  state: 'resolved',
+  resolvedAt: before.resolvedAt ?? now,
+  told: 'resolved',
+  dueAt: null,
+})
+
+/** What has to be announced about an alert that is due, and its course after that. */
+export function announced(before: Course, now: number): { event: AlertEvent | null; next: Course } {
+  if (before.state === 'resolved')
+    return { event: 'resolved', next: { ...before, told: 'resolved', toldAt: now, dueAt: null } }
+  if (hasPassed(before, now)) return { event: null, next: closed(before, now) }
+  const next = withDue({ ...before, told: 'opened', toldAt: now }, now)
+  return { event: before.told === 'opened' ? 'reminder' : 'opened', next }
+}
+
+/** Without messages until a time; null to end that. */
+export const muted = (before: Course, until: number | null, now: number): Course =>
+  before.dueAt === null
+    ? { ...before, mutedUntil: until }
+    : withDue({ ...before, mutedUntil: until }, now)
+
+const isMuted = ({ mutedUntil }: Course, now: number) => mutedUntil !== null && mutedUntil > now
+
+/** Whether a condition without a recovery was told and hasn't occurred again. */
+const hasPassed = ({ told, closesAfterMs, lastAt }: Course, now: number) =>
+  told === 'opened' && closesAfterMs !== null && now - lastAt >= closesAfterMs
+
+/** A message that was sent in the future, before the clock was set back, counts as sent now. */
+function withDue(course: Course, now: number): Course {
+  const { state, told, toldAt, mutedUntil } = course
+  const isReminder = state === 'open' && told === 'opened'
+  const pauseEnd =
+    toldAt === null ? now : Math.min(toldAt, now) + (isReminder ? REMINDER_MS : PAUSE_MS)
+  return { ...course, dueAt: Math.max(now, pauseEnd, mutedUntil ?? 0) }
+}
