@@ -13,6 +13,7 @@ import { createDelivery } from './delivery/index.ts'
 import { createClockwork } from './engines/clockwork/index.ts'
 import { createGate } from './engines/gate/index.ts'
 import { webhookPolicy } from './engines/gate/webhooks/policy.ts'
+import { createNotifications } from './engines/notifications/index.ts'
 import { createPassepartout } from './engines/passepartout/index.ts'
 import { relayPolicy } from './engines/relay/delivery-policy.ts'
 import { createRelay } from './engines/relay/index.ts'
@@ -103,6 +104,12 @@ export function createApp(
     baseUrl,
     pages: createSandboxPages(),
   })
+  const notifications = createNotifications(platform, {
+    mail,
+    recipients: operators.recipients,
+    sendByBot: passepartout.sendByBot,
+    baseUrl,
+  })
   const document = createApiDocument(() => app, baseUrl, { sessionCookie: SESSION_COOKIE })
   const middleware = createMiddleware({
     log,
@@ -189,6 +196,7 @@ export function createApp(
     delivery.start()
     passepartout.start()
     mail.start()
+    notifications.start()
   }
 
   /** Stops claiming work and gives the work in progress `graceMs` to finish. */
@@ -199,6 +207,7 @@ export function createApp(
       delivery.stop(graceMs),
       passepartout.stop(graceMs),
       mail.stop(graceMs),
+      notifications.stop(graceMs),
       backups.stop(graceMs),
     ])
     retention.stop()
@@ -217,6 +226,7 @@ export function createApp(
     installationSettings,
     live,
     mail,
+    notifications,
     operators,
     passepartout,
     start,

@@ -1,5 +1,6 @@
 import { sealed as deliverySealed } from '../delivery/sealed.ts'
 import { sealed as gateSealed } from '../engines/gate/sealed.ts'
+import { sealed as notificationsSealed } from '../engines/notifications/sealed.ts'
 import { sealed as passepartoutSealed } from '../engines/passepartout/sealed.ts'
 import { installationSetting } from '../platform/installation-settings/sealed.ts'
 import { mailBody } from '../platform/mail/sealed.ts'
@@ -19,6 +20,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   mailBody,
   ...deliverySealed,
   ...gateSealed,
+  ...notificationsSealed,
   ...passepartoutSealed,
 ]
 

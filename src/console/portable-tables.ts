@@ -2,6 +2,7 @@ import { migrations } from '../../drizzle/index.ts'
 import { portable as deliveryPortable } from '../delivery/portable.ts'
 import { portable as clockworkPortable } from '../engines/clockwork/portable.ts'
 import { portable as gatePortable } from '../engines/gate/portable.ts'
+import { portable as notificationsPortable } from '../engines/notifications/portable.ts'
 import { portable as passepartoutPortable } from '../engines/passepartout/portable.ts'
 import { portable as relayPortable } from '../engines/relay/portable.ts'
 import type { Portable } from '../platform/portable/table.ts'
@@ -17,6 +18,7 @@ export const PORTABLE: readonly Portable[] = [
   gatePortable,
   relayPortable,
   deliveryPortable,
+  notificationsPortable,
   passepartoutPortable,
   clockworkPortable,
   consolePortable,

@@ -14,6 +14,15 @@ export function asInvalid(error: ValidationError): AppError {
   return invalid(problemWith(first.schema, isMissing), { field, rule, code })
 }
 
+/** The same for a part of a body that has a schema of its own. */
+export function asFlaw(error: ValueError, within: string): AppError {
+  const first = innermost(error) ?? error
+  const field = [within, fieldName(first.path)].filter(Boolean).join('.')
+  const isMissing = first.value === undefined
+  const rule = isMissing ? 'required' : ruleIn(first)
+  return invalid(problemWith(first.schema, isMissing), { field, rule })
+}
+
 /** What is wrong with a value that is missing, or doesn't fit its schema. */
 export const problemWith = (schema: JsonSchema, isMissing = false): string =>
   `${isMissing ? 'is required and ' : ''}must be ${expectation(schema)}`

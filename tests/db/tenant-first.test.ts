@@ -29,7 +29,7 @@ const STANDS_IN: [why: string, term: RegExp][] = [
 ]
 
 const BESIDE = `position > ?, line = ?, id = ?, due_at <= ?, next_run_at <= ?, next_run_at = ?,
-  tenant_id is ?, host is ?, endpoint_id is ?, bot_id is ?, endpoint_id = ?, lease_owner not in ?,
+  tenant_id is ?, tenant_id is null, host is ?, channel_id is ?, channel_id > ?, endpoint_id is ?, bot_id is ?, endpoint_id = ?, lease_owner not in ?,
   lease_until < ?, lease_owner <> ?, message_id is not null, recipient is not null, ? is null,
   kind = ?, created_at > ?, ifnull last_error, '' not like ?, ended_at is not null, at >= ?,
   access_token is not null, completed_at is not null`.split(/,\s+(?!'')/)
@@ -50,6 +50,7 @@ const WITHOUT_TENANT: Record<string, string[]> = {
     'mails where (mails.tenant_id is ? and mails.seq < ?)',
     '(select mails where mails.seq < ?) newest where ((? is null or newest.state in (select value from json_each(?))) and (? is null or newest.recipient between ? and ?))',
     '(select mails where (mails.tenant_id is ? and mails.seq < ?)) newest where ((? is null or newest.state in (select value from json_each(?))) and (? is null or newest.recipient between ? and ?))',
+    'console_admins inner join gate_identities on gate_identities.id = console_admins.operator_id inner join gate_addresses on gate_addresses.identity_id = gate_identities.id where (gate_identities.state = ? and gate_addresses.verified_at is not null)',
     'console_admins inner join gate_identities on gate_identities.id = console_admins.operator_id where (console_admins.operator_id < ? and gate_identities.email >= ? and gate_identities.email < ?)',
     "console_admins where (console_admins.operator_id <> ? and (select gate_identities where gate_identities.id = console_admins.operator_id) = 'active')",
   ],
@@ -68,6 +69,12 @@ const WITHOUT_TENANT: Record<string, string[]> = {
     'alerts where (alerts.tenant_id is ? and alerts.state = ? and (alerts.opened_at < ? and alerts.opened_at >= ?))',
     'alerts where (alerts.tenant_id is ? and alerts.state = ? and (alerts.opened_at = ? and alerts.seq < ?))',
     'alerts where (alerts.tenant_id is ? and alerts.subject = ?)',
+    "notices where ((notices.tenant_id is ? and notices.channel_id = ? and notices.created_at > ?) and notices.kind = ? and notices.state = 'waiting' and notices.tries = ?)",
+    'notices where (notices.tenant_id is ? and notices.channel_id = ? and notices.created_at > ?)',
+    'notices where (notices.tenant_id is ? and notices.seq < ?)',
+    'notification_channels where (notification_channels.tenant_id is ? and notification_channels.id = ?)',
+    'notification_channels where notification_channels.tenant_id is ?',
+    'update notification_channels where (notification_channels.tenant_id is ? and notification_channels.id = ?)',
   ],
   'answers 403 instead of 404 for another tenant, by the contract': [
     'gate_sessions where gate_sessions.id = ?',
@@ -94,7 +101,7 @@ const WITHOUT_TENANT: Record<string, string[]> = {
     [
       'alerts where alerts.due_at <= ?',
       'alerts where alerts.due_at is not null',
-    'alerts where alerts.seq in (select alerts where resolved_at < ?)',
+      'alerts where alerts.seq in (select alerts where resolved_at < ?)',
       'attempts where attempts.seq in (select deliveries d join attempts a on a.delivery_seq = d.seq where d.message_seq = ?)',
       'deliveries where deliveries.seq in (select deliveries where message_seq = ?)',
       'deliveries where message_seq = (select deliveries where message_seq <= ?)',

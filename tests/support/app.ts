@@ -85,9 +85,12 @@ export async function bootTestApp(options: TestAppOptions = {}) {
   const gatehouse = createApp(platform, config)
   await gatehouse.start()
   clock.settled = async () => {
-    const { backups, clockwork, delivery, mail, passepartout } = gatehouse
+    const { backups, clockwork, delivery, mail, notifications, passepartout } = gatehouse
     const loops = [clockwork.loop.idle(), delivery.idle(), passepartout.idle(), mail.idle()]
     await Promise.all([...loops, backups.idle()])
+    // Emails about alerts come after the work that the alerts are about.
+    await notifications.idle()
+    await mail.idle()
   }
   await clock.settled()
 

@@ -56,6 +56,7 @@ export function createOperators(parts: {
     memberships,
     invitations,
     scopes: createOperatorScopes({ db, store }),
+    recipients: { ownersOf: store.ownerAddresses, membersOf: store.memberAddresses },
     currentOperator: createCurrentOperator({
       sessions: gateOperators.sessions,
       store,

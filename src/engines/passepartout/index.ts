@@ -20,6 +20,7 @@ import { passepartoutRetention } from './retention.ts'
 import { createRoutes } from './routes/index.ts'
 import { createSandbox, sandboxLink } from './sandbox/index.ts'
 import type { Pages } from './sandbox/pages.ts'
+import { createSendByBot } from './send-by-bot.ts'
 import { type BotRow, createBotStore } from './store/bots.ts'
 import { createStore, type Store } from './store/index.ts'
 import { createTelegram } from './telegram/client.ts'
@@ -162,6 +163,7 @@ export function createPassepartout(
     loginStart,
     people,
     queries: createQueries({ clock, store, linkTo }),
+    sendByBot: createSendByBot({ store, messengerOf }),
     start,
     stop,
     idle: loop.idle,

@@ -101,6 +101,22 @@ export function createQueueTable<
       .orderBy(...lane.map((column) => asc(column)), asc(dueAt))
       .limit(1),
   )
+  // No comparison finds the rows without a tenant: their lanes come before those of all tenants.
+  const firstOwnLane = () =>
+    compile<Lane & { dueAt: number }>(
+      client,
+      select({ tenant: sql`''`, target: lane[1] ?? sql`''`, dueAt })
+        .where(
+          and(
+            inState('ready'),
+            sql`${tenantId} is null`,
+            lane[1] && sql`${lane[1]} > ${$('target')}`,
+          ),
+        )
+        .orderBy(...[...lane.slice(1), dueAt].map((column) => asc(column)))
+        .limit(1),
+    )
+  const ownLane = tenantId.notNull ? undefined : firstOwnLane()
   // Unlike `=`, `is` also finds the rows without a tenant.
   const inLane = lane.map((column, n) => sql`${column} is ${laneValues[n]}`)
   const ready = compile<Row>(
@@ -143,9 +159,14 @@ export function createQueueTable<
     )
   const counts = { waiting: counted('waiting'), ready: counted('ready') }
 
-  /** The lane after `after`, with the due time of its first row; leaves out rows without a tenant. */
-  const laneAfter = ({ tenant, target }: Lane = BEFORE_ALL_LANES) =>
-    nextLane.get({ tenant, target })
+  /** The lane after `after`, with the due time of its first row. */
+  const laneAfter = (after?: Lane) =>
+    ownLaneAfter(after) ?? nextLane.get({ ...(after ?? BEFORE_ALL_LANES) })
+
+  function ownLaneAfter(after: Lane | undefined) {
+    const isBehind = after && (after.tenant !== '' || !target)
+    return isBehind ? undefined : ownLane?.get({ target: after?.target ?? '' })
+  }
   const findLost = ({ self, alive, now }: Holders, limit: number): LeasedRow[] =>
     lost.all({ self, alive: JSON.stringify(alive), now, limit })
 

@@ -17,8 +17,6 @@ interface Try extends Lane {
 
 /** All mails go to one server, which accepts few connections from one client. */
 const LIMITS = { total: 8, perTenant: 4, perTarget: 8, perLane: 4, isShared: true }
-/** The lane of the installation, which sorts before all tenants. */
-const INSTALLATION: Lane = { tenant: '', target: '' }
 
 const BROKEN = 'Gatehouse failed to send it; see the server log'
 const REMOVED = 'the mail server was removed'
@@ -60,11 +58,8 @@ export function createMailQueue(parts: {
   const keep = (): boolean =>
     [mails.keep('ready', SLICE), mails.keep('waiting', SLICE)].includes(SLICE)
 
-  function nextLane(after: Lane | undefined): Lane | undefined {
-    if (!sender()) return undefined
-    if (!after && queue.ready(INSTALLATION, 1).length > 0) return INSTALLATION
-    return queue.nextLane(after)
-  }
+  const nextLane = (after: Lane | undefined): Lane | undefined =>
+    sender() ? queue.nextLane(after) : undefined
 
   function claim(lane: Lane, limit: number, lease: Lease): Try[] {
     const now = clock.now()

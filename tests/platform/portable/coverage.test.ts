@@ -8,6 +8,7 @@ import { PORTABLE, PORTABLE_TABLES } from '../../../src/console/portable-tables.
 import * as delivery from '../../../src/delivery/schema.ts'
 import * as clockwork from '../../../src/engines/clockwork/schema.ts'
 import * as gate from '../../../src/engines/gate/schema.ts'
+import * as notifications from '../../../src/engines/notifications/schema.ts'
 import * as passepartout from '../../../src/engines/passepartout/schema.ts'
 import { personalData } from '../../../src/engines/passepartout/store/personal-data.ts'
 import * as relay from '../../../src/engines/relay/schema.ts'
@@ -20,7 +21,7 @@ import * as testReceiver from '../../../src/platform/test-receiver/schema.ts'
 import { usePassepartout } from '../../engines/passepartout/fixture.ts'
 
 const SCHEMAS = [
-  ...[platform, alerts, testReceiver, delivery, clockwork, gate, passepartout, relay],
+  ...[platform, alerts, testReceiver, delivery, clockwork, gate, notifications, passepartout, relay],
   ...[consoleSchema, checklist],
 ]
 const tables = SCHEMAS.flatMap((schema) => Object.values<unknown>(schema)).filter(
@@ -45,7 +46,7 @@ test('Every column of an exported table is decided, and no sealed one is written
       .filter(([, column]) => sealed.has(column))
       .map(([key]) => columns[key])
   })
-  expect(codecs).toHaveLength(5)
+  expect(codecs).toHaveLength(6)
   expect(codecs).not.toContain(asItIs)
 })
 

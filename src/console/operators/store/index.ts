@@ -6,6 +6,7 @@ import { createAdminStore } from './admins.ts'
 import { createInvitationStore } from './invitations.ts'
 import { createLinkStore } from './links.ts'
 import { createMembershipStore } from './memberships.ts'
+import { createRecipientStore } from './recipients.ts'
 import { createScopeStore } from './scopes.ts'
 
 export type OperatorStore = ReturnType<typeof createOperatorStore>
@@ -28,6 +29,7 @@ export function createOperatorStore(db: Db) {
     ...scopes,
     ...createInvitationStore(db),
     ...createLinkStore(db),
+    ...createRecipientStore(db),
     put(tenantId: string, operatorId: Grantee, role: Role, now: number) {
       settle(operatorId)
       memberships.put(tenantId, operatorId, role, now)

@@ -123,7 +123,9 @@ export const createTelegram =
 
       async say(chatId, { text, buttons }, signal) {
         const markup = buttons.length > 0 && { reply_markup: keyboard(buttons) }
-        const params = { chat_id: Number(chatId), ...plain(text), ...markup }
+        // Channels have names as well.
+        const chat_id = chatId.startsWith('@') ? chatId : Number(chatId)
+        const params = { chat_id, ...plain(text), ...markup }
         const said = await call('sendMessage', params, { signal })
         return idOf(fieldsOf(said).message_id) ?? unreadable('sendMessage')
       },

@@ -1,0 +1,12 @@
+/** How alerts are told. */
+export const CHANNEL_TYPES = [
+  'owners',
+  'email',
+  'webhook',
+  'slack',
+  'discord',
+  'ntfy',
+  'telegram',
+  'http',
+] as const
+export type ChannelType = (typeof CHANNEL_TYPES)[number]

@@ -1,0 +1,65 @@
+import { Value } from '@sinclair/typebox/value'
+import { asFlaw } from '../../../http/validation.ts'
+import type { Sealing } from '../../../platform/sealing/index.ts'
+import { MASK } from '../../../platform/secret-headers.ts'
+import type { ChannelType } from '../channel-types.ts'
+import { FORMATS } from '../formats/index.ts'
+import { channelSettings } from '../sealed.ts'
+
+export type Settings = Record<string, unknown>
+
+/** Encrypts settings, which have URLs and tokens by which anyone could post. */
+export const sealSettings = (sealing: Sealing, id: string, settings: Settings): string =>
+  sealing.seal(channelSettings.purpose, channelSettings.boundTo({ id }), JSON.stringify(settings))
+
+/** Throws `SealError` if they were sealed with another master key. */
+export const openSettings = (sealing: Sealing, id: string, sealed: string): Settings =>
+  JSON.parse(sealing.open(channelSettings.purpose, channelSettings.boundTo({ id }), sealed))
+
+/** The known settings of a type, with secrets that were written back masked. Throws `invalid`. */
+export function checkedSettings(type: ChannelType, given: Settings, stored: Settings): Settings {
+  const { Settings, check, secrets } = FORMATS[type]
+  const names: string[] = Object.keys(Settings.properties)
+  const hidden: readonly string[] = secrets
+  const settings = Object.fromEntries(
+    names
+      .filter((name) => given[name] !== undefined)
+      .map((name) => [
+        name,
+        hidden.includes(name) ? unmasked(given[name], stored[name]) : given[name],
+      ]),
+  )
+  const flaw = Value.Errors(Settings, settings).First()
+  if (flaw) throw asFlaw(flaw, 'settings')
+  check?.(settings as never)
+  return settings
+}
+
+/** Settings for answers: each secret is a mask. */
+export function maskedSettings(type: ChannelType, settings: Settings): Settings {
+  const { Settings, secrets } = FORMATS[type]
+  const hidden: readonly string[] = secrets
+  return Object.fromEntries(
+    Object.keys(Settings.properties)
+      .filter((name) => settings[name] !== undefined)
+      .map((name) => [name, hidden.includes(name) ? masked(settings[name]) : settings[name]]),
+  )
+}
+
+const isObject = (value: unknown): value is Settings =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const masked = (value: unknown): unknown => {
+  if (value === null) return null
+  return isObject(value) ? Object.fromEntries(Object.keys(value).map((name) => [name, MASK])) : MASK
+}
+
+/** The stored value for a mask; a mask without one is refused by the schema or the guard. */
+function unmasked(given: unknown, stored: unknown): unknown {
+  if (given === MASK) return stored
+  if (!isObject(given)) return given
+  const known = isObject(stored) ? stored : {}
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [name, value === MASK ? known[name] : value]),
+  )
+}

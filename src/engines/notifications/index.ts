@@ -1,0 +1,85 @@
+import { createDueLoop } from '../../platform/due/loop.ts'
+import { DAY_MS } from '../../platform/durations.ts'
+import type { Mail } from '../../platform/mail/index.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { RetentionRule } from '../../platform/retention.ts'
+import { createChannels } from './channels/channels.ts'
+import { createChecks } from './channels/checks.ts'
+import { createChannelStore } from './channels/store.ts'
+import { createTestNotice } from './channels/test-notice.ts'
+import { createAnnouncements } from './notices/announcements.ts'
+import { createListeners } from './notices/listeners.ts'
+import { createNoticeQueue } from './notices/queue.ts'
+import { createSend, type SendByBot } from './notices/send.ts'
+import { createSettling } from './notices/settling.ts'
+import { createNoticeStore } from './notices/store.ts'
+import type { Recipients } from './recipients.ts'
+
+export { CHANNEL_TYPES, type ChannelType } from './channel-types.ts'
+export type { Channel, NewChannel } from './channels/channels.ts'
+export type { TestResult } from './channels/test-notice.ts'
+export type { NoticeRow } from './notices/store.ts'
+
+export type Notifications = ReturnType<typeof createNotifications>
+
+const KEPT_MS = 90 * DAY_MS
+
+/** Tells tenants, and admins of the installation, of alerts by the channels that they have set up. */
+export function createNotifications(
+  platform: Platform,
+  parts: {
+    mail: Pick<Mail, 'hasServer' | 'post'>
+    recipients: Recipients
+    sendByBot: SendByBot
+    /** The base URL, without a trailing slash. */
+    baseUrl: () => string
+  },
+) {
+  const { db, clock, log, instances, sealing, alerts, tenants, retention } = platform
+  const { mail, baseUrl } = parts
+  const { nameOf } = tenants
+  const store = createNoticeStore(db)
+  const channelStore = createChannelStore(db)
+  const listenersOf = createListeners({ channels: channelStore, mail })
+  const send = createSend({ ...platform, ...parts })
+  const checks = createChecks({ ...platform, ...parts })
+  const channels = createChannels({ ...platform, store: channelStore, checks })
+  const queue = createNoticeQueue({
+    clock,
+    sealing,
+    alerts,
+    store,
+    announcements: createAnnouncements({ clock, store, listenersOf, nameOf }),
+    channels: channelStore,
+    settling: createSettling({ clock, store, channels: channelStore, mail }),
+    send,
+    urlOf,
+  })
+  const loop = createDueLoop({ queue, db, clock, log, instances })
+  alerts.onDue(loop.nudge)
+  retention.add(noticeRetention(store))
+
+  /** The address of a page of the console. */
+  function urlOf(tenantId: string | null, path: string): string {
+    return `${baseUrl()}/console/${tenantId ?? 'installation'}${path}`
+  }
+
+  return {
+    channels,
+    /** Whether owners are told by email, because no channel is set up. */
+    tellsOwners: (tenantId: string | null): boolean =>
+      mail.hasServer && channelStore.list(tenantId).length === 0,
+    test: createTestNotice({ db, clock, channels, mail, send, nameOf, urlOf }),
+    log: store.list,
+    start: loop.start,
+    stop: loop.stop,
+    idle: loop.idle,
+  }
+}
+
+const noticeRetention = ({
+  removeBefore,
+}: ReturnType<typeof createNoticeStore>): RetentionRule => ({
+  name: 'notices',
+  deleteSlice: (now, limit) => removeBefore(now - KEPT_MS, limit),
+})

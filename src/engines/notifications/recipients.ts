@@ -1,0 +1,7 @@
+/** The operators who may be told by email: active ones, at addresses that they have verified. */
+export interface Recipients {
+  /** Owners of a tenant; admins of the installation for null. */
+  ownersOf: (tenantId: string | null) => string[]
+  /** Members of a tenant; admins of the installation for null. */
+  membersOf: (tenantId: string | null) => string[]
+}
