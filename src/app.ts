@@ -109,6 +109,7 @@ export function createApp(
     recipients: operators.recipients,
     sendByBot: passepartout.sendByBot,
     baseUrl,
+    access,
   })
   const document = createApiDocument(() => app, baseUrl, { sessionCookie: SESSION_COOKIE })
   const middleware = createMiddleware({
@@ -158,6 +159,7 @@ export function createApp(
     .use(clockwork.routes({ prefix: '/dashboard/clockwork', access: sessionAccess }))
     .use(passepartout.routes)
     .use(relay.routes)
+    .use(notifications.routes)
 
   function addressOf(request: Request): string | undefined {
     return clientAddress(request, app.server)

@@ -18,4 +18,9 @@ export const ENGINE_WORDS: Record<Engine, { name: string; label: string; text: s
     label: 'Webhooks (relay)',
     text: 'Event delivery to subscribed endpoints',
   },
+  notifications: {
+    name: 'Notifications',
+    label: 'Notifications',
+    text: 'Alerts when something is wrong',
+  },
 }

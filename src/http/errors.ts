@@ -74,6 +74,7 @@ export function errorBody(path: string, failure: Failure, requestId: string): Er
 const WITH_CODE = [
   '/v1/relay',
   '/v1/passepartout',
+  '/v1/notifications',
   '/v1/gate/tokens',
   '/v1/gate/authorize',
   '/access/v1',

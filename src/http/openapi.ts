@@ -29,6 +29,11 @@ const TAGS = [
     description: 'Webhooks: events that you send once, delivered to every subscribed endpoint.',
   },
   {
+    name: 'notifications',
+    'x-displayName': 'Notifications',
+    description: 'Alerts about failing jobs, webhooks and bots, and the channels that tell you.',
+  },
+  {
     name: 'operations',
     'x-displayName': 'Operations',
     description: 'For load balancers, orchestrators and Prometheus.',

@@ -1,4 +1,4 @@
-export const ENGINES = ['gate', 'clockwork', 'passepartout', 'relay'] as const
+export const ENGINES = ['gate', 'clockwork', 'passepartout', 'relay', 'notifications'] as const
 export type Engine = (typeof ENGINES)[number]
 
 export const ENVIRONMENTS = ['live', 'test'] as const
@@ -19,6 +19,7 @@ export const ENGINE_SCOPES = {
   clockwork: ['clockwork'],
   passepartout: ['passepartout'],
   relay: ['relay:send', 'relay:read', 'relay:endpoints'],
+  notifications: ['notifications:read', 'notifications:write'],
 } as const satisfies Record<Engine, readonly string[]>
 
 export type EngineScope<E extends Engine = Engine> = (typeof ENGINE_SCOPES)[E][number]

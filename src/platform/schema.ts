@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { ENGINES } from './engines.ts'
 
 export const tenants = sqliteTable(
   'tenants',
@@ -199,7 +200,7 @@ export const usageDays = sqliteTable(
     tenantId: tenantId(),
     /** Such as `2026-01-31`. */
     day: text('day').notNull(),
-    engine: text('engine', { enum: ['gate', 'clockwork', 'passepartout', 'relay'] }).notNull(),
+    engine: text('engine', { enum: ENGINES }).notNull(),
     /** Clockwork keys have no environment and count as live. */
     environment: text('environment', { enum: ['live', 'test'] }).notNull(),
     requests: integer('requests').notNull(),

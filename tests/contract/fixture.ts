@@ -114,7 +114,9 @@ export async function populate({ app }: Fixture, tenant: Tenant): Promise<Ids> {
     Object.assign(ids, await gateObjects(app, tenant, `${target.url}/${MARK}${n}`, n))
     Object.assign(ids, await jobs(app, tenant))
     Object.assign(ids, await relayObjects(app, tenant, `${target.url}/${MARK}${n}`, n))
+    Object.assign(ids, await channels(app, tenant, `${target.url}/${MARK}${n}`))
   }
+  for (let n = 1; n <= 3; n++) Object.assign(ids, await alerts(app, tenant, n))
   await app.clock.settled()
   Object.assign(ids, await deliveries(app, tenant), await sandboxUser(app, tenant))
   await target.stop()
@@ -168,6 +170,27 @@ async function relayObjects(app: TestApp, { keyOf }: Tenant, url: string, n: num
     '/v1/relay/messages/{message_id}': message.id,
     '/v1/relay/event-types/{name}': event.event_type,
   }
+}
+
+async function channels(app: TestApp, { keyOf }: Tenant, url: string): Promise<Ids> {
+  const api = app.client(await keyOf('notifications'))
+  const channel = { type: 'webhook', name: MARK, settings: { url } }
+  const { id } = await made(api, '/v1/notifications/channels', channel)
+  return { '/v1/notifications/channels/{channel_id}': id }
+}
+
+async function alerts(
+  { db, platform }: TestApp,
+  { id: tenantId }: Tenant,
+  n: number,
+): Promise<Ids> {
+  await db.commit(() =>
+    platform.alerts.open({
+      ...{ tenantId, kind: 'job.failed', subject: `job:${n}`, name: MARK, text: MARK, path: '/' },
+    }),
+  )
+  const [alert] = platform.alerts.page(tenantId, 'open', { limit: 1 })
+  return { '/v1/notifications/alerts/{alert_id}': alert?.id ?? '' }
 }
 
 async function deliveries(app: TestApp, { keyOf }: Tenant): Promise<Ids> {

@@ -1,3 +1,4 @@
+import type { Access } from '../../http/access.ts'
 import { createDueLoop } from '../../platform/due/loop.ts'
 import { DAY_MS } from '../../platform/durations.ts'
 import type { Mail } from '../../platform/mail/index.ts'
@@ -7,6 +8,8 @@ import { createChannels } from './channels/channels.ts'
 import { createChecks } from './channels/checks.ts'
 import { createChannelStore } from './channels/store.ts'
 import { createTestNotice } from './channels/test-notice.ts'
+import { createLists } from './lists.ts'
+import { createMuting } from './muting.ts'
 import { createAnnouncements } from './notices/announcements.ts'
 import { createListeners } from './notices/listeners.ts'
 import { createNoticeQueue } from './notices/queue.ts'
@@ -14,6 +17,7 @@ import { createSend, type SendByBot } from './notices/send.ts'
 import { createSettling } from './notices/settling.ts'
 import { createNoticeStore } from './notices/store.ts'
 import type { Recipients } from './recipients.ts'
+import { createRoutes } from './routes.ts'
 
 export { CHANNEL_TYPES, type ChannelType } from './channel-types.ts'
 export type { Channel, NewChannel } from './channels/channels.ts'
@@ -33,10 +37,11 @@ export function createNotifications(
     sendByBot: SendByBot
     /** The base URL, without a trailing slash. */
     baseUrl: () => string
+    access: Access
   },
 ) {
-  const { db, clock, log, instances, sealing, alerts, tenants, retention } = platform
-  const { mail, baseUrl } = parts
+  const { db, clock, log, instances, sealing, alerts, tenants, retention, resources } = platform
+  const { mail, baseUrl, access } = parts
   const { nameOf } = tenants
   const store = createNoticeStore(db)
   const channelStore = createChannelStore(db)
@@ -44,6 +49,9 @@ export function createNotifications(
   const send = createSend({ ...platform, ...parts })
   const checks = createChecks({ ...platform, ...parts })
   const channels = createChannels({ ...platform, store: channelStore, checks })
+  const lists = createLists({ clock, alerts, channels, store })
+  const muting = createMuting(platform)
+  const test = createTestNotice({ db, clock, channels, mail, send, nameOf, urlOf })
   const queue = createNoticeQueue({
     clock,
     sealing,
@@ -58,6 +66,10 @@ export function createNotifications(
   const loop = createDueLoop({ queue, db, clock, log, instances })
   alerts.onDue(loop.nudge)
   retention.add(noticeRetention(store))
+  resources.add(
+    'notifications:channel',
+    (tenantId, id) => channelStore.find(tenantId, id) !== undefined,
+  )
 
   /** The address of a page of the console. */
   function urlOf(tenantId: string | null, path: string): string {
@@ -69,7 +81,10 @@ export function createNotifications(
     /** Whether owners are told by email, because no channel is set up. */
     tellsOwners: (tenantId: string | null): boolean =>
       mail.hasServer && channelStore.list(tenantId).length === 0,
-    test: createTestNotice({ db, clock, channels, mail, send, nameOf, urlOf }),
+    lists,
+    muting,
+    test,
+    routes: createRoutes({ ...platform, channels, lists, muting, test, access }),
     log: store.list,
     start: loop.start,
     stop: loop.stop,

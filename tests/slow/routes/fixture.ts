@@ -99,4 +99,4 @@ export async function bootHostileFixture() {
 
 /** Of which engine's shape an error is, by where the contract has a code in it. */
 export const hasCode = (path: string): boolean =>
-  /^\/(v1\/(relay|passepartout|gate\/(tokens|authorize))|access\/v1)(\/|$)/.test(path)
+  /^\/(v1\/(relay|passepartout|notifications|gate\/(tokens|authorize))|access\/v1)(\/|$)/.test(path)

@@ -94,7 +94,13 @@ export async function addBotSignIns({ app, chance, tenantId, now }: Past) {
   })
 }
 
-const USUAL = { gate: 5200, clockwork: 340, passepartout: 610, relay: 1900 } as const
+const USUAL = {
+  gate: 5200,
+  clockwork: 340,
+  passepartout: 610,
+  relay: 1900,
+  notifications: 0,
+} as const
 
 /** The requests of the month, of which the day has few, and a backup of last night. */
 export function addEarlierUsage({ app: { db }, chance, tenantId, now }: Past) {
@@ -107,7 +113,7 @@ export function addEarlierUsage({ app: { db }, chance, tenantId, now }: Past) {
       engine,
       environment: 'live' as const,
       requests: Math.round(chance.around(USUAL[engine]) * (index + 1 === today ? 0.6 : 1)),
-    })),
+    })).filter(({ requests }) => requests > 0),
   ).flat()
   const requests = days.reduce((sum, day) => sum + day.requests, 0)
   const { tenantId: tenant, day, engine, environment } = usageDays

@@ -133,6 +133,22 @@ const EXAMPLES: Record<Engine, { reads: Examples; writes: Examples }> = {
       ],
     ],
   },
+  notifications: {
+    reads: [
+      ['notifications:read', { title: 'List alerts', path: '/v1/notifications/alerts' }],
+      ['notifications:write', { title: 'List alerts', path: '/v1/notifications/alerts' }],
+    ],
+    writes: [
+      [
+        'notifications:write',
+        {
+          title: 'Create a channel',
+          path: '/v1/notifications/channels',
+          body: { type: 'webhook', settings: { url: 'https://example.com/alerts' } },
+        },
+      ],
+    ],
+  },
 }
 
 type Examples = readonly (readonly [EngineScope, Example])[]

@@ -30,6 +30,8 @@ const SCOPE_WORDS: Record<string, string> = {
   'settings:write': 'Change sign-in methods, policies and webhooks',
   'tokens:write': 'Issue, introspect and revoke access tokens',
   authorize: 'Check permissions',
+  'notifications:read': 'Read channels, alerts and what was sent',
+  'notifications:write': 'Create, update, test and delete channels; mute alerts',
   'relay:send': 'Send messages',
   'relay:read': 'Read messages, endpoints and deliveries',
   'relay:endpoints': 'Create, update and delete endpoints; retry deliveries',

@@ -151,6 +151,7 @@ const LABELS: Record<Engine, string> = {
   clockwork: 'Jobs',
   passepartout: 'Messenger login',
   relay: 'Webhooks',
+  notifications: 'Notifications',
 }
 
 /** Requests of a month by day and by engine. */

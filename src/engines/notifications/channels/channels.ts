@@ -1,5 +1,10 @@
 import type { Db } from '../../../db/open.ts'
-import { newSecret, rotate, type SigningSecret } from '../../../delivery/signing-secrets.ts'
+import {
+  checkSecret,
+  newSecret,
+  rotate,
+  type SigningSecret,
+} from '../../../delivery/signing-secrets.ts'
 import type { AlertKind, Severity } from '../../../platform/alerts/index.ts'
 import type { Actor, Audit } from '../../../platform/audit/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
@@ -132,13 +137,13 @@ export function createChannels(parts: {
     tenantId: string | null,
     actor: Actor,
     id: string,
-    graceMs: number,
+    { secret = newSecret(), graceMs }: { secret?: string | undefined; graceMs: number },
   ): Promise<{ secret: string; previousExpiresAt: number | null }> {
+    checkSecret(secret)
     return commit(tenantId, () => {
       const row = existing(tenantId, id)
       if (row.type !== 'webhook') throw conflict('only a webhook has a secret')
       const settings = readable(row) ?? fail(conflict(UNREADABLE))
-      const secret = newSecret()
       const secrets = rotate(settings.secrets as SigningSecret[], secret, {
         now: clock.now(),
         graceMs,
