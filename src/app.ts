@@ -3,6 +3,8 @@ import type { Config, Origins } from './config/index.ts'
 import { createFlowPages, createSandboxPages } from './console/engine-pages.ts'
 import { challengeOn, createErrorPages } from './console/error-pages.ts'
 import { createConsole } from './console/index.ts'
+import { createInstallationAlerts } from './console/installation-alerts.ts'
+import { createInstanceHealth } from './console/instance-health.ts'
 import { createLayout } from './console/layout.ts'
 import { createLive } from './console/live/index.ts'
 import { createOperators } from './console/operators/index.ts'
@@ -111,6 +113,16 @@ export function createApp(
     baseUrl,
     access,
   })
+  const instanceHealth = createInstanceHealth({
+    ...platform,
+    backups,
+    mail,
+    clockwork,
+    delivery,
+    installationSettings,
+    config,
+  })
+  const installationAlerts = createInstallationAlerts({ ...platform, instanceHealth })
   const document = createApiDocument(() => app, baseUrl, { sessionCookie: SESSION_COOKIE })
   const middleware = createMiddleware({
     log,
@@ -139,6 +151,7 @@ export function createApp(
         gate,
         clockwork,
         passepartout,
+        notifications,
         relay,
         operators,
         layout,
@@ -149,6 +162,7 @@ export function createApp(
         maxBody,
         config,
         installationSettings,
+        instanceHealth,
         origins,
         backups,
         mail,
@@ -199,11 +213,13 @@ export function createApp(
     passepartout.start()
     mail.start()
     notifications.start()
+    installationAlerts.start()
   }
 
   /** Stops claiming work and gives the work in progress `graceMs` to finish. */
   async function stop(graceMs: number) {
     live.stop()
+    installationAlerts.stop()
     await Promise.all([
       clockwork.loop.stop(graceMs),
       delivery.stop(graceMs),
@@ -225,6 +241,7 @@ export function createApp(
     clockwork,
     delivery,
     gate,
+    installationAlerts,
     installationSettings,
     live,
     mail,

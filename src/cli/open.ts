@@ -14,6 +14,7 @@ import { type Db, databaseExists, databaseFile, openDatabase } from '../db/open.
 import { createOfflineOperators } from '../engines/gate/operators/offline.ts'
 import { type Bots, createOfflineBots } from '../engines/passepartout/index.ts'
 import { baseUrlOf } from '../http/urls.ts'
+import { createAlerts } from '../platform/alerts/index.ts'
 import { type Actor, type Audit, createAudit } from '../platform/audit/index.ts'
 import { ownDirectory } from '../platform/backup/index.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
@@ -170,8 +171,17 @@ function servicesOn(config: Config, db: Db): OfflineServices {
     usage: createOfflineUsage({ db, clock, config: config.metering }),
     sealing,
     bots: async () =>
-      createOfflineBots({ db, clock, audit, sealing: await sealing(), tenants }, config, () =>
-        baseUrlOf(config.server),
+      createOfflineBots(
+        {
+          db,
+          clock,
+          audit,
+          alerts: createAlerts({ db, clock }),
+          sealing: await sealing(),
+          tenants,
+        },
+        config,
+        () => baseUrlOf(config.server),
       ),
     snapshot: () => openSnapshot(db),
     operators: () => createOperatorServices({ db, clock, audit }, config),

@@ -3,6 +3,7 @@ import type { Config, Origins } from '../config/index.ts'
 import type { Delivery } from '../delivery/index.ts'
 import type { Clockwork } from '../engines/clockwork/index.ts'
 import type { Gate } from '../engines/gate/index.ts'
+import type { Notifications } from '../engines/notifications/index.ts'
 import type { Passepartout } from '../engines/passepartout/index.ts'
 import type { Relay } from '../engines/relay/index.ts'
 import type { Turns } from '../http/turns.ts'
@@ -15,7 +16,7 @@ import { createTenantDownload } from '../platform/portable/download.ts'
 import { createAddresses } from './addresses.ts'
 import { createCallers } from './callers.ts'
 import { createChecklists } from './checklist/index.ts'
-import { createInstanceHealth } from './instance-health.ts'
+import type { createInstanceHealth } from './instance-health.ts'
 import type { Layout } from './layout.ts'
 import { createLiveAnswers } from './live/answers.ts'
 import type { Live } from './live/index.ts'
@@ -36,6 +37,7 @@ export function consolePages(parts: {
   gate: Gate
   clockwork: Clockwork
   passepartout: Passepartout
+  notifications: Notifications
   relay: Relay
   operators: Operators
   layout: Layout
@@ -47,6 +49,7 @@ export function consolePages(parts: {
   /** The effective configuration. */
   config: Config
   installationSettings: InstallationSettings
+  instanceHealth: ReturnType<typeof createInstanceHealth>
   /** Source of each setting; undefined if unknown. */
   origins: Origins | undefined
   backups: Backups
@@ -84,7 +87,6 @@ export function consolePages(parts: {
     tenantDeletion,
     tenantDownload,
     deviceOf,
-    instanceHealth: createInstanceHealth(common),
     dayCounts: createDayCounts(common),
     checklists: createChecklists(platform),
   }

@@ -4,8 +4,10 @@ import type { Delivery } from '../delivery/index.ts'
 import type { Clockwork } from '../engines/clockwork/index.ts'
 import type { Gate } from '../engines/gate/index.ts'
 import type { GateOperators } from '../engines/gate/operators/index.ts'
+import type { Notifications } from '../engines/notifications/index.ts'
 import type { Passepartout } from '../engines/passepartout/index.ts'
 import type { Relay } from '../engines/relay/index.ts'
+import type { Alerts } from '../platform/alerts/index.ts'
 import type { Audit } from '../platform/audit/index.ts'
 import type { Backups } from '../platform/backup/index.ts'
 import type { Branding } from '../platform/branding/index.ts'
@@ -32,6 +34,7 @@ import type { DayCounts } from './pages/home/day-counts.ts'
 /** What pages work with. */
 export interface Services {
   clockwork: Clockwork
+  alerts: Alerts
   audit: Audit
   clock: Clock
   keys: Keys
@@ -44,6 +47,7 @@ export interface Services {
   gate: Gate
   gateOperators: GateOperators
   passepartout: Passepartout
+  notifications: Notifications
   relay: Relay
   delivery: Delivery
   liveAnswers: LiveAnswers

@@ -26,7 +26,7 @@ const RULES: [RegExp, readonly Who[]][] = [
   [/^POST \/console\/team\/leave$/, TENANT],
   [/^POST \/console\/team\b|^GET \/console\/team\/invite$/, ['owner']],
   [/^POST \/console\/(usage\/cap|settings)\b/, ['owner']],
-  [/^GET \/console\/settings\/data$/, ['owner']],
+  [/^GET \/console\/settings\/(data|notifications\/.+)$/, ['owner']],
   [/^POST .*\/(delete|remove)$/, ['owner']],
   [/^POST \/console\/delayed\/(:id|selected)\/cancel$/, ['owner']],
   [/^GET .*\/(new|edit)$/, ['owner', 'member']],
@@ -117,7 +117,7 @@ test('Everything of another tenant is unknown to every page, and changed by none
   await app.clock.settled()
   // Names that every tenant can have, and what is of no tenant.
   const others =
-    /^\/console\/(sign-in\/providers|settings\/branding|installation|account|link|invitation|live)\/|^(?!.*\/:)|^\/setup/
+    /^\/console\/(sign-in\/providers|settings\/branding|settings\/notifications\/new|installation|account|link|invitation|live)\/|^(?!.*\/:)|^\/setup/
   const wrong: string[] = []
   for (const method of ['GET', 'POST'] as const)
     for (const route of routesIn(app, method).filter((path) => !others.test(path))) {

@@ -87,6 +87,10 @@ export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) 
     '/console/event-types/': [type],
     '/console/policies/decisions/': [decision.body.decision_id],
     '/console/settings/branding/emails/': ['recovery'],
+    '/console/settings/notifications/new/': ['slack'],
+    '/console/settings/notifications/': [await addChannel(app, tenant.id)],
+    '/console/installation/notifications/new/': ['slack'],
+    '/console/installation/notifications/': [await addChannel(app, null)],
     '/console/keys/': [(await tenant.key('relay', 'live')).id],
     '/console/team/': [owner.id],
     '/console/installation/mail/': [mail],
@@ -96,6 +100,14 @@ export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) 
     '/console/installation/tenants/': [tenant.id],
     ...(await addMessengerLogin(app, tenant)),
   } satisfies Parameters
+}
+
+/** A channel that leads nowhere. */
+async function addChannel({ notifications }: Console, tenantId: string | null): Promise<string> {
+  const settings = { url: 'http://127.0.0.1:9/alerts' }
+  const { channels } = notifications
+  const { channel } = await channels.create(tenantId, SETUP, { type: 'webhook', settings })
+  return channel.id
 }
 
 /** The record of a backup whose file is gone. */

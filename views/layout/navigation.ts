@@ -11,6 +11,7 @@ const page = (label: string, path: string, icon: IconName): PageEntry => ({ labe
 /** Every page that the sidebar and the command palette link to. */
 export const PAGES = {
   overview: page('Overview', '', 'overview'),
+  alerts: page('Alerts', '/alerts', 'alerts'),
   identities: page('Users', '/identities', 'identities'),
   signIn: page('Sign-in methods', '/sign-in', 'signIn'),
   policies: page('Policies', '/policies', 'policies'),
@@ -34,6 +35,7 @@ export const PAGES = {
   mail: page('Email outbox', '/mail', 'mail'),
   providers: page('Social login', '/providers', 'signIn'),
   mailServer: page('Mail server', '/mail-server', 'messages'),
+  notifications: page('Notifications', '/notifications', 'notifications'),
   backups: page('Backups', '/backups', 'backups'),
   configuration: page('Configuration', '/configuration', 'configuration'),
 } as const satisfies Record<string, PageEntry>
@@ -47,7 +49,7 @@ interface NavigationGroup {
 }
 
 const OF_TENANT: readonly NavigationGroup[] = [
-  { pages: ['overview'] },
+  { pages: ['overview', 'alerts'] },
   { title: 'Users', pages: ['identities', 'signIn', 'policies', 'webhooks'] },
   { title: 'Jobs', pages: ['jobs', 'delayed'] },
   { title: 'Messenger login', pages: ['bots', 'logins'] },
@@ -56,7 +58,7 @@ const OF_TENANT: readonly NavigationGroup[] = [
 ]
 
 const OF_INSTALLATION: readonly NavigationGroup[] = [
-  { pages: ['overview'] },
+  { pages: ['overview', 'alerts'] },
   {
     title: 'Installation',
     pages: [
@@ -66,6 +68,7 @@ const OF_INSTALLATION: readonly NavigationGroup[] = [
       'providers',
       'mailServer',
       'mail',
+      'notifications',
       'backups',
       'configuration',
     ],

@@ -29,6 +29,17 @@ import { botPage } from './messenger-login/bot.tsx'
 import { loginPage } from './messenger-login/login.tsx'
 import { loginList } from './messenger-login/logins.tsx'
 import { messengerUser, messengerUsers } from './messenger-login/users.tsx'
+import { alertList, installationAlerts } from './notifications/alerts.tsx'
+import {
+  channelChoice,
+  channelList,
+  channelPage,
+  installationChannel,
+  installationChannelChoice,
+  installationChannels,
+  newChannel,
+  newInstallationChannel,
+} from './notifications/channels.tsx'
 import { installationSearchPage, tenantSearchPage } from './search/index.tsx'
 import { goalsPage } from './set-up/goals.tsx'
 import { jobsGuide } from './set-up/jobs.tsx'
@@ -76,6 +87,8 @@ export const PAGES: readonly Page[] = [
   overviewPage,
   installationOverviewPage,
   startPage,
+  alertList,
+  installationAlerts,
   jobList,
   newJob,
   jobPage,
@@ -126,6 +139,10 @@ export const PAGES: readonly Page[] = [
   brandingPage,
   brandingEmailPage,
   settingsSecurityPage,
+  channelList,
+  channelChoice,
+  newChannel,
+  channelPage,
   settingsDataPage,
   tenantList,
   newTenant,
@@ -138,6 +155,10 @@ export const PAGES: readonly Page[] = [
   installationProviders,
   installationProvider,
   mailServerPage,
+  installationChannels,
+  installationChannelChoice,
+  newInstallationChannel,
+  installationChannel,
   backupList,
   backupPage,
   configurationPage,

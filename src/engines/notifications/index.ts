@@ -18,11 +18,13 @@ import { createSettling } from './notices/settling.ts'
 import { createNoticeStore } from './notices/store.ts'
 import type { Recipients } from './recipients.ts'
 import { createRoutes } from './routes.ts'
+import { watchUsage } from './usage-alerts.ts'
 
 export { CHANNEL_TYPES, type ChannelType } from './channel-types.ts'
 export type { Channel, NewChannel } from './channels/channels.ts'
 export type { TestResult } from './channels/test-notice.ts'
-export type { NoticeRow } from './notices/store.ts'
+export type { Alert, LogEntry } from './model.ts'
+export { MUTES, type Mute } from './muting.ts'
 
 export type Notifications = ReturnType<typeof createNotifications>
 
@@ -49,7 +51,7 @@ export function createNotifications(
   const send = createSend({ ...platform, ...parts })
   const checks = createChecks({ ...platform, ...parts })
   const channels = createChannels({ ...platform, store: channelStore, checks })
-  const lists = createLists({ clock, alerts, channels, store })
+  const lists = createLists({ clock, alerts, channels, store, urlOf })
   const muting = createMuting(platform)
   const test = createTestNotice({ db, clock, channels, mail, send, nameOf, urlOf })
   const queue = createNoticeQueue({
@@ -65,6 +67,7 @@ export function createNotifications(
   })
   const loop = createDueLoop({ queue, db, clock, log, instances })
   alerts.onDue(loop.nudge)
+  watchUsage(platform)
   retention.add(noticeRetention(store))
   resources.add(
     'notifications:channel',

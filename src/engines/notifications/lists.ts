@@ -19,8 +19,9 @@ export function createLists(parts: {
   alerts: Alerts
   channels: Channels
   store: ReturnType<typeof createNoticeStore>
+  urlOf: (tenantId: string | null, path: string) => string
 }) {
-  const { clock, alerts, channels, store } = parts
+  const { clock, alerts, channels, store, urlOf } = parts
   const cursorsOf = (name: string, tenantId: string | null) =>
     `${name} of ${tenantId ?? 'the installation'}`
 
@@ -46,9 +47,12 @@ export function createLists(parts: {
     const rows = alertRows(tenantId, state, position, limit + 1)
     return shown(
       page<AlertRow>(rows, limit, (last) => cursors.encode([last.state, last.openedAt, last.seq])),
-      (row) => presentAlert(row, clock.now()),
+      presentedAlert,
     )
   }
+
+  const presentedAlert = (row: AlertRow): Alert =>
+    presentAlert(row, { now: clock.now(), url: urlOf(row.tenantId, row.path) })
 
   function alertRows(
     tenantId: string | null,
@@ -78,7 +82,7 @@ export function createLists(parts: {
     )
   }
 
-  return { channels: channelPage, alerts: alertPage, log: logPage }
+  return { channels: channelPage, alerts: alertPage, log: logPage, presentedAlert }
 }
 
 const shown = <Row, Item>(rows: Page<Row>, present: (row: Row) => Item): Page<Item> => ({

@@ -95,6 +95,7 @@ export const Alert = t.Object({
   last_at: Timestamp,
   count: Count,
   resolved_at: OptionalTimestamp,
+  url: t.String({ description: 'The page of the console about it.' }),
   muted: t.Boolean(),
   muted_until: t.Nullable(Timestamp, { description: 'Null if it is muted until you unmute it.' }),
 })

@@ -20,7 +20,7 @@ export const presentChannel = (of: ChannelRecord): Channel => ({
   updated_at: isoTime(of.updatedAt),
 })
 
-export function presentAlert(of: AlertRow, now: number): Alert {
+export function presentAlert(of: AlertRow, { now, url }: { now: number; url: string }): Alert {
   const { mutedUntil } = of
   const isMuted = mutedUntil !== null && mutedUntil > now
   return {
@@ -35,6 +35,7 @@ export function presentAlert(of: AlertRow, now: number): Alert {
     last_at: isoTime(of.lastAt),
     count: of.count,
     resolved_at: isoOrNull(of.resolvedAt),
+    url,
     muted: isMuted,
     muted_until: isMuted && mutedUntil !== UNTIL_UNMUTED ? isoTime(mutedUntil) : null,
   }

@@ -5,7 +5,7 @@ import { PageOf, pageQuery } from '../../http/paging.ts'
 import { CodedErrors, Empty, refusalsIn } from '../../http/responses.ts'
 import { oneOf } from '../../http/schemas.ts'
 import type { Caller } from '../../platform/caller.ts'
-import { type Clock, isoOrNull } from '../../platform/clock.ts'
+import { isoOrNull } from '../../platform/clock.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import type { ChannelFields, Channels } from './channels/channels.ts'
 import type { TestResult as Tested } from './channels/test-notice.ts'
@@ -21,7 +21,7 @@ import {
   TestResult,
 } from './model.ts'
 import type { createMuting } from './muting.ts'
-import { presentAlert, presentChannel } from './present.ts'
+import { presentChannel } from './present.ts'
 
 const { 404: Unknown, 409: Conflict } = CodedErrors
 const { badBody, refused, spent } = refusalsIn(CodedErrors)
@@ -29,7 +29,6 @@ const reads = ['notifications:read', 'notifications:write'] as const
 const writes = 'notifications:write'
 
 interface Parts {
-  clock: Clock
   metering: Metering
   channels: Channels
   lists: ReturnType<typeof createLists>
@@ -147,7 +146,7 @@ function channelRoutes({ channels, lists, metering, test, access }: Parts) {
     )
 }
 
-function alertRoutes({ clock, lists, muting, access }: Parts) {
+function alertRoutes({ lists, muting, access }: Parts) {
   return new Elysia()
     .use(access)
     .get('/alerts', ({ caller, query }) => lists.alerts(caller.tenantId, query), {
@@ -162,9 +161,8 @@ function alertRoutes({ clock, lists, muting, access }: Parts) {
     .post(
       '/alerts/:alert_id/mute',
       async ({ caller, params, body }) =>
-        presentAlert(
+        lists.presentedAlert(
           await muting.mute(caller.tenantId, caller.actor, params.alert_id, body?.for),
-          clock.now(),
         ),
       {
         scope: writes,
@@ -179,10 +177,7 @@ function alertRoutes({ clock, lists, muting, access }: Parts) {
     .post(
       '/alerts/:alert_id/unmute',
       async ({ caller, params }) =>
-        presentAlert(
-          await muting.unmute(caller.tenantId, caller.actor, params.alert_id),
-          clock.now(),
-        ),
+        lists.presentedAlert(await muting.unmute(caller.tenantId, caller.actor, params.alert_id)),
       {
         scope: writes,
         detail: { summary: 'Unmute an alert' },

@@ -1,4 +1,5 @@
 import type { Db } from '../../db/open.ts'
+import type { Alerts } from '../../platform/alerts/index.ts'
 import type { Actor, Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Environment } from '../../platform/engines.ts'
@@ -7,6 +8,7 @@ import { newId } from '../../platform/ids.ts'
 import { createReadCache } from '../../platform/read-cache.ts'
 import type { Sealing } from '../../platform/sealing/index.ts'
 import type { Tenants } from '../../platform/tenants.ts'
+import { botSubject } from './bot-alerts.ts'
 import type { Owner } from './owner.ts'
 import { type Bot, presentBot } from './present-bot.ts'
 import { botToken } from './sealed.ts'
@@ -38,6 +40,7 @@ export function createBots(parts: {
   db: Db
   clock: Clock
   audit: Audit
+  alerts: Pick<Alerts, 'close'>
   sealing: Sealing
   store: Store
   tenants: Pick<Tenants, 'exists'>
@@ -47,7 +50,7 @@ export function createBots(parts: {
   /** Called after the commit of a change. */
   onChange?: (() => void) | undefined
 }) {
-  const { db, clock, audit, sealing, store, tenants, connect, ownership } = parts
+  const { db, clock, audit, alerts, sealing, store, tenants, connect, ownership } = parts
   const remembered = createReadCache<BotRow>(db, REMEMBERED_BOTS)
 
   /** The bot that sign-ins use. Throws `conflict` if none is configured and enabled. */
@@ -190,6 +193,7 @@ export function createBots(parts: {
   /** Increases the revision, which receivers use to detect changes. */
   function save(id: string, bot: BotRow): BotRow {
     remembered.forget()
+    alerts.close(bot.tenantId, botSubject(bot))
     const revision = bot.revision + 1
     const saved = store.bots.save(id, { ...bot, revision, updatedAt: clock.now() })
     return saved ?? fail(notFound('the bot was deleted'))

@@ -31,7 +31,7 @@ import { createThrottle } from './throttle.ts'
 import { createTokens } from './tokens.ts'
 import { createWaiting } from './waiting.ts'
 
-type BotParts = Pick<Platform, 'db' | 'clock' | 'audit' | 'sealing'> & {
+type BotParts = Pick<Platform, 'db' | 'clock' | 'audit' | 'alerts' | 'sealing'> & {
   tenants: Pick<Tenants, 'exists'>
 }
 

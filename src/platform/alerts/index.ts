@@ -76,6 +76,14 @@ export function createAlerts({ db, clock }: { db: Db; clock: Clock }) {
     tellIfDue(course)
   }
 
+  /** Opens an alert of a condition that is checked again and again, and so not counted. */
+  function openOnce(alert: NewAlert) {
+    if (!isOpen(alert)) open(alert)
+  }
+
+  const isOpen = ({ tenantId, kind, subject }: AlertKey): boolean =>
+    store.isOpen(tenantId, kind, subject)
+
   const isFull = ({ tenantId, kind }: NewAlert): boolean =>
     kind !== 'alerts.limit' && store.openCount(tenantId, OPEN_ALERTS) >= OPEN_ALERTS
 
@@ -133,6 +141,8 @@ export function createAlerts({ db, clock }: { db: Db; clock: Clock }) {
 
   return {
     open,
+    openOnce,
+    isOpen,
     resolve,
     close,
     mute,

@@ -71,11 +71,6 @@ const KINDS = {
     opened: () => 'Disk almost full',
     resolved: () => 'Disk has free space again',
   },
-  'database.damaged': {
-    severity: 'critical',
-    opened: () => 'Database damaged',
-    resolved: () => 'Database intact',
-  },
   'alerts.limit': {
     severity: 'critical',
     opened: () => 'Too many open alerts',

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/index.ts'
 import type { Db } from '../../db/open.ts'
+import type { Alerts } from '../alerts/index.ts'
 import type { Branding } from '../branding/index.ts'
 import type { Clock } from '../clock.ts'
 import { createDueLoop } from '../due/loop.ts'
@@ -45,6 +46,7 @@ export function createMail(parts: {
   instances: Instances
   metrics: Metrics
   branding: Pick<Branding, 'of' | 'imageOf'>
+  alerts: Pick<Alerts, 'open' | 'resolve'>
   config: Pick<Config, 'retention' | 'brand'>
   /** The mail server in effect, which can change while the program runs. */
   settings: () => Config['mail']
@@ -60,7 +62,7 @@ export function createMail(parts: {
   const wake = onceATurn(() => loop.nudge())
   const events = createMailMetrics(metrics, store)
   const common = { store, clock, log, afterCommit: db.afterCommit }
-  const settling = createSettling({ ...common, events })
+  const settling = createSettling({ ...common, events, alerts: parts.alerts })
   const queue = createMailQueue({ ...common, bodies, settling, sender, wake })
   const loop = createDueLoop({ queue, db, clock, log, instances })
 

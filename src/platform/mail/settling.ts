@@ -1,4 +1,5 @@
 import type { Db } from '../../db/open.ts'
+import type { Alerts } from '../alerts/index.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { MailEvents } from './metrics.ts'
@@ -18,17 +19,28 @@ export function createSettling(parts: {
   clock: Clock
   log: Log
   events: MailEvents
+  alerts: Pick<Alerts, 'open' | 'resolve'>
   afterCommit: Db['afterCommit']
 }) {
-  const { clock, log, events, afterCommit } = parts
+  const { clock, log, events, alerts, afterCommit } = parts
   const { queue } = parts.store
+  let failures = 0
 
   /** Returns the time of the next attempt, in milliseconds; undefined if there is none. */
   function end(mail: LeasedMail, sent: Sent): number | undefined {
+    judge(sent)
     if (sent.result === 'deferred') return defer(mail, sent.reason)
     if (sent.result === 'refused') return fail(mail, sent.reason)
     const end = { state: 'sent', lastError: null, endedAt: clock.now() } as const
     if (queue.finish(mail, end)) afterCommit(() => events.ended('sent'))
+  }
+
+  /** A mail that is refused concerns its recipient; one that is deferred may concern the server. */
+  function judge(sent: Sent) {
+    if (sent.result === 'deferred') failures++
+    else failures = 0
+    if (failures === FAILURES) alerts.open(failing(sent))
+    if (sent.result === 'accepted') alerts.resolve(MAIL)
   }
 
   function defer(mail: LeasedMail, reason: string): number | undefined {
@@ -64,5 +76,17 @@ export function createSettling(parts: {
 
   return { end, interrupt, expire }
 }
+
+/** Deferred mails in a row after which the mail server counts as failing. */
+const FAILURES = 5
+
+const MAIL = { tenantId: null, kind: 'mail.failing', subject: 'mail' } as const
+
+const failing = (sent: Sent) => ({
+  ...MAIL,
+  name: 'Mail server',
+  text: `${FAILURES} emails in a row were not accepted, the last one with: ${sent.result === 'accepted' ? '' : sent.reason}.`,
+  path: '/mail',
+})
 
 const namesOf = ({ id, kind, tries }: MailRow) => ({ mailId: id, kind, tries })

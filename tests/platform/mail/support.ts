@@ -1,6 +1,7 @@
 import { afterAll } from 'bun:test'
 import net, { type AddressInfo } from 'node:net'
 import { databaseExists, openDatabase } from '../../../src/db/open.ts'
+import { createAlerts } from '../../../src/platform/alerts/index.ts'
 import { createAudit } from '../../../src/platform/audit/index.ts'
 import { createBranding } from '../../../src/platform/branding/index.ts'
 import { createInstances } from '../../../src/platform/instances.ts'
@@ -52,7 +53,8 @@ export async function openMail(options: MailOptions) {
   let settings = serverAt(smtpUrl)
   const audit = createAudit({ db, clock })
   const branding = createBranding({ db, clock, audit, tenants: { nameOf: () => 'Acme' } })
-  const services = { db, clock, log, sealing, instances, metrics, branding, ca }
+  const alerts = createAlerts({ db, clock })
+  const services = { db, clock, log, sealing, instances, metrics, branding, alerts, ca }
   const mail = createMail({ ...services, config: testConfig(), settings: () => settings })
   /** As an admin does in the console, in this process or another. */
   const setServer = (smtpUrl: string | undefined) => {
@@ -112,7 +114,7 @@ export async function openMail(options: MailOptions) {
   await instances.start()
   await mail.start()
   await mail.idle()
-  const parts = { mail, branding, db, dataDir, clock, retention, metrics, log: lines }
+  const parts = { mail, alerts, branding, db, dataDir, clock, retention, metrics, log: lines }
   const verbs = { setServer, post, send, read, tenant, letterTo, advanceWaiting, stop }
   return { ...parts, ...verbs, [Symbol.asyncDispose]: stop }
 }

@@ -75,7 +75,7 @@ function endpointIn(body: Fields): Omit<NewEndpoint, 'secret'> {
 }
 
 /** Reads headers, one per line. */
-function headersIn(body: Fields): Record<string, string> {
+export function headersIn(body: Fields): Record<string, string> {
   const lines = trimmedText(body, 'headers')
     .split('\n')
     .map((line) => line.trim())

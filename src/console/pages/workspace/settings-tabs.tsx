@@ -5,6 +5,7 @@ const TABS = {
   general: { label: 'General', path: '/settings' },
   branding: { label: 'Branding', path: '/settings/branding' },
   security: { label: 'Sessions and passwords', path: '/settings/security' },
+  notifications: { label: 'Notifications', path: '/settings/notifications' },
   data: { label: 'Export and delete', path: '/settings/data' },
 } as const
 

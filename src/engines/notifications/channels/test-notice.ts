@@ -33,7 +33,7 @@ export const createTestNotice =
       tenant: tenantId === null ? null : { id: tenantId, name: nameOf(tenantId) },
       openedAt: now,
       at: now,
-      url: urlOf(tenantId, '/notifications'),
+      url: urlOf(tenantId, tenantId === null ? '/notifications' : '/settings/notifications'),
     }
     const outcome = await send(row.type, settings, notice, new AbortController().signal)
     const error = outcome.result === 'failed' ? outcome.reason : null

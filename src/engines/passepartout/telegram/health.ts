@@ -1,5 +1,7 @@
 import type { Db } from '../../../db/open.ts'
+import type { Alerts } from '../../../platform/alerts/index.ts'
 import type { Log } from '../../../platform/log.ts'
+import { botAlert } from '../bot-alerts.ts'
 import { MessengerError } from '../messenger.ts'
 import type { LoginEvents } from '../metrics.ts'
 import type { BotRow } from '../store/bots.ts'
@@ -15,11 +17,12 @@ export function createHealth(parts: {
   bot: BotRow
   db: Db
   log: Log
+  alerts: Alerts
   store: Store
   events: LoginEvents
   onChange: () => void
 }) {
-  const { bot, db, log, store, events, onChange } = parts
+  const { bot, db, log, alerts, store, events, onChange } = parts
   let known: Pick<BotRow, 'health' | 'issue'> = bot
 
   const well = () => {
@@ -48,7 +51,11 @@ export function createHealth(parts: {
   async function tell(health: BotRow['health'], issue: string | null): Promise<boolean> {
     if (health === known.health && issue === known.issue) return true
     try {
-      await db.commitFor(bot.tenantId, () => store.bots.setHealth(bot, health, issue))
+      await db.commitFor(bot.tenantId, () => {
+        store.bots.setHealth(bot, health, issue)
+        if (health === 'ok') alerts.resolve(botAlert(bot, issue))
+        else alerts.openOnce(botAlert(bot, issue))
+      })
     } catch {
       // The database reports the storage error; the next round tries again.
       return false

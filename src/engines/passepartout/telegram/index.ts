@@ -35,7 +35,7 @@ export function createTelegramMessenger(
     onMove: (attemptId: string) => void
   },
 ) {
-  const { db, clock, log, random, sealing, instances, branding } = platform
+  const { db, clock, log, alerts, random, sealing, instances, branding } = platform
   const { store, bots, conversation, wording, events, baseUrl, onMove } = parts
   const messengerOf = (bot: BotRow) => (bot.token === null ? undefined : bots.apiOf(bot))
   const receive = createReceive({
@@ -52,7 +52,7 @@ export function createTelegramMessenger(
   })
 
   function receiverFor(bot: BotRow): Receiver {
-    const health = createHealth({ bot, db, log, store, events, onChange: bots.forget })
+    const health = createHealth({ bot, db, log, alerts, store, events, onChange: bots.forget })
     const api = openedApi(bot)
     // Repeats until the failure is stored.
     if (!api) return createRounds(clock, async () => ((await health.sealed()) ? 'end' : RETRY_MS))

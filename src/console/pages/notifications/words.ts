@@ -1,0 +1,29 @@
+import type { ChannelType } from '../../../engines/notifications/index.ts'
+import type { AlertKind } from '../../../platform/alerts/index.ts'
+
+export const TYPE_WORDS: Record<ChannelType, { label: string; text: string }> = {
+  owners: { label: 'Owners by email', text: 'Every owner with a verified email address' },
+  email: { label: 'Email', text: 'One member with a verified email address' },
+  webhook: { label: 'Webhook', text: 'A signed request to your own service' },
+  slack: { label: 'Slack', text: 'An incoming webhook of Slack, Mattermost or Rocket.Chat' },
+  discord: { label: 'Discord', text: 'A webhook of a Discord channel' },
+  ntfy: { label: 'ntfy', text: 'Push notifications to phones, by ntfy.sh or your own server' },
+  telegram: { label: 'Telegram', text: 'A chat that your bot is a member of' },
+  http: { label: 'HTTP request', text: 'Any other service, with a request of your own' },
+}
+
+/** Kinds that channels can choose. */
+export const KIND_WORDS: Partial<Record<AlertKind, string>> = {
+  'job.failed': 'Job failed',
+  'endpoint.failing': 'Endpoint is failing',
+  'endpoint.disabled': 'Endpoint disabled',
+  'message.exhausted': 'Event not delivered',
+  'bot.failing': 'Bot has a problem',
+  'usage.threshold': 'Usage threshold reached',
+  'spend_cap.reached': 'Spend cap reached',
+  'mail.failing': 'Emails are not sent',
+  'backlog.growing': 'Work is late',
+  'backup.failed': 'Backup failed',
+  'backup.overdue': 'Backup overdue',
+  'disk.low': 'Disk almost full',
+}
