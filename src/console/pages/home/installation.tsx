@@ -70,7 +70,12 @@ export const installationOverviewPage = page({
             },
           ]}
         />
-        <Section id="attention" title="Needs attention" isCard>
+        <Section
+          id="attention"
+          title="Needs attention"
+          aside={<a href={href(PAGES.alerts.path)}>View alerts</a>}
+          isCard
+        >
           {issues.length === 0 ? (
             <AllQuiet />
           ) : (

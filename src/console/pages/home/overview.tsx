@@ -138,12 +138,19 @@ function Failing({ issues }: Pick<Overview, 'issues'>) {
   )
 }
 
-const Top = ({ isFresh, today, issues }: Overview) =>
-  isFresh ? null : (
+const Top = ({ isFresh, today, issues }: Overview) => {
+  const { href } = usePage()
+  return isFresh ? null : (
     <>
       <TodayTiles today={today} />
-      <Section id="attention" title="Needs attention" isCard>
+      <Section
+        id="attention"
+        title="Needs attention"
+        aside={<a href={href(PAGES.alerts.path)}>View alerts</a>}
+        isCard
+      >
         <Alerts issues={issues} />
       </Section>
     </>
   )
+}

@@ -1,6 +1,8 @@
+import { Confirm } from '../../../../views/ui/confirm.tsx'
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
 import { type Event, Events } from '../../../../views/ui/events.tsx'
-import { ActionButton, Button } from '../../../../views/ui/form/button.tsx'
+import { ActionButton } from '../../../../views/ui/form/button.tsx'
+import { Select } from '../../../../views/ui/form/choices.tsx'
 import { PageHead, Section } from '../../../../views/ui/section.tsx'
 import { StatusBadge } from '../../../../views/ui/status.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
@@ -124,7 +126,8 @@ function eventOf(
     ),
     text: (
       <>
-        <Text text={alert.text} limit={300} /> {counted(count, 'time')} since <Time at={opened} />
+        <Text text={alert.text} limit={300} />{' '}
+        {count === 1 ? 'Opened' : `${counted(count, 'time')} since`} <Time at={opened} />
         {alert.resolved_at !== null && (
           <>
             , ended <Time at={Date.parse(alert.resolved_at)} />
@@ -161,18 +164,27 @@ function Muting(of: Pick<AlertsView, 'actions'> & { id: string; name: string; is
       </ActionButton>
     )
   return (
-    <form class="inline" method="post" action={actionHref(actions.mute)}>
-      <input type="hidden" name="id" value={id} />
-      <select name="for" aria-label={`How long to mute ${name}`}>
-        {MUTES.map((value) => (
-          <option value={value}>{DURATION_WORDS[value]}</option>
-        ))}
-        <option value="">Until unmuted</option>
-      </select>
-      <Button isSmall>
-        Mute<span class="unseen"> {name}</span>
-      </Button>
-    </form>
+    <Confirm
+      id={`mute-${id}`}
+      verb="Mute"
+      of={name}
+      question="Mute this alert?"
+      consequence="Nothing is sent about it meanwhile. It stays in the list."
+      action={actionHref(actions.mute)}
+      fields={{ id }}
+      isHarmless
+      isSmall
+    >
+      <Select
+        name="for"
+        label="For"
+        value="1h"
+        options={[
+          ...MUTES.map((value) => ({ value, label: DURATION_WORDS[value] })),
+          { value: '', label: 'Until you unmute it' },
+        ]}
+      />
+    </Confirm>
   )
 }
 

@@ -1,9 +1,10 @@
-import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
+import { Button } from '../../../../views/ui/form/button.tsx'
 import { Checkbox, Checkboxes, Select } from '../../../../views/ui/form/choices.tsx'
 import { checkedValues, Field } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
 import { Textarea } from '../../../../views/ui/form/textarea.tsx'
-import { PageHead, Section } from '../../../../views/ui/section.tsx'
+import { PageHead } from '../../../../views/ui/section.tsx'
+import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import {
   CHANNEL_TYPES,
   type Channel,
@@ -16,7 +17,7 @@ import { invalid } from '../../../platform/errors.ts'
 import { MASK } from '../../../platform/secret-headers.ts'
 import { trimmedText } from '../../form.ts'
 import { headersIn } from '../webhooks/fields.ts'
-import { KIND_WORDS, TYPE_WORDS } from './words.ts'
+import { KINDS_OF_INSTALLATION, KINDS_OF_TENANT, TYPE_WORDS } from './words.ts'
 
 /** Form fields by API field. */
 export const CHANNEL_FORM = {
@@ -38,27 +39,25 @@ export const typeIn = (text: string | undefined): ChannelType | undefined =>
 export const TypeChoice = (of: { isOfTenant: boolean; hrefOf: (type: ChannelType) => string }) => (
   <>
     <PageHead title="New channel" state={{ sentence: 'Where do you want to be told?' }} />
-    <Section id="types" title="Type" isCard>
-      <ul class="plainrows">
-        {CHANNEL_TYPES.filter((type) => of.isOfTenant || type !== 'telegram').map((type) => (
-          <li>
-            <div>
-              <strong>{TYPE_WORDS[type].label}</strong>
-              <p class="hint">{TYPE_WORDS[type].text}</p>
-            </div>
-            <LinkButton isSmall href={of.hrefOf(type)}>
-              Choose<span class="unseen"> {TYPE_WORDS[type].label}</span>
-            </LinkButton>
-          </li>
-        ))}
-      </ul>
-    </Section>
+    <DataTable
+      caption="Types of channels"
+      columns={TYPE_COLUMNS}
+      rows={CHANNEL_TYPES.filter((type) => of.isOfTenant || type !== 'telegram')}
+      idOf={(type) => type}
+      hrefOf={of.hrefOf}
+    />
   </>
 )
+
+const TYPE_COLUMNS: Column<ChannelType>[] = [
+  { label: 'Type', cell: (type) => TYPE_WORDS[type].label },
+  { label: 'Sends to', isWide: true, cell: (type) => TYPE_WORDS[type].text },
+]
 
 /** Name, settings, and what the channel is told. */
 export const ChannelForm = (of: {
   type: ChannelType
+  isOfTenant: boolean
   channel?: Channel
   cancel: string
   action: string
@@ -86,10 +85,9 @@ export const ChannelForm = (of: {
         name="kinds"
         label="Alerts"
         values={channel?.kinds ?? []}
-        options={ALERT_KINDS.filter((kind) => kind in KIND_WORDS).map((value) => ({
-          value,
-          label: KIND_WORDS[value] ?? value,
-        }))}
+        options={Object.entries(of.isOfTenant ? KINDS_OF_TENANT : KINDS_OF_INSTALLATION).map(
+          ([value, label]) => ({ value, label }),
+        )}
         help="If none is checked, the channel is told of all."
       />
       <Checkbox name="active" label="Active" isChecked={channel?.isActive ?? true} />

@@ -156,7 +156,7 @@ const New = ({ type, path }: { type: ChannelType; path: string }) => (
       title={`New channel: ${TYPE_WORDS[type].label}`}
       state={{ sentence: TYPE_WORDS[type].text }}
     />
-    <ChannelForm type={type} action="" cancel={path} />
+    <ChannelForm type={type} isOfTenant={path === OF_TENANT} action="" cancel={path} />
   </>
 )
 
@@ -241,7 +241,13 @@ function Detail({ channel, path }: { channel: Channel; path: string }) {
         }
       />
       <Section id="settings" title="Settings">
-        <ChannelForm type={channel.type} channel={channel} action="" cancel={path} />
+        <ChannelForm
+          type={channel.type}
+          isOfTenant={path === OF_TENANT}
+          channel={channel}
+          action=""
+          cancel={path}
+        />
       </Section>
       <DangerZone items={channel.type === 'webhook' ? [rotation(), deletion()] : [deletion()]} />
     </>

@@ -12,8 +12,8 @@ export const TYPE_WORDS: Record<ChannelType, { label: string; text: string }> = 
   http: { label: 'HTTP request', text: 'Any other service, with a request of your own' },
 }
 
-/** Kinds that channels can choose. */
-export const KIND_WORDS: Partial<Record<AlertKind, string>> = {
+/** Kinds that channels of tenants can choose. */
+export const KINDS_OF_TENANT: Partial<Record<AlertKind, string>> = {
   'job.failed': 'Job failed',
   'endpoint.failing': 'Endpoint is failing',
   'endpoint.disabled': 'Endpoint disabled',
@@ -21,6 +21,9 @@ export const KIND_WORDS: Partial<Record<AlertKind, string>> = {
   'bot.failing': 'Bot has a problem',
   'usage.threshold': 'Usage threshold reached',
   'spend_cap.reached': 'Spend cap reached',
+}
+
+export const KINDS_OF_INSTALLATION: Partial<Record<AlertKind, string>> = {
   'mail.failing': 'Emails are not sent',
   'backlog.growing': 'Work is late',
   'backup.failed': 'Backup failed',
