@@ -35,7 +35,7 @@ test('A channel is created, tested, changed without its secret, and deleted', as
   const acme = await app.newTenant()
   await using target = startTarget()
   const at = '/settings/notifications'
-  expect((await acme.owner.open(at)).html).toContain('Nobody is told of alerts')
+  expect((await acme.owner.open(at)).html).toContain('No notifications are sent')
   const form = { name: 'Ops', url: `${target.url}/s3cret`, min_severity: 'warning', active: 'true' }
   const refused = await acme.owner.send(`${at}/new/slack`, { ...form, url: 'http://10.0.0.1/' })
   expect(refused.status).toBe(422)

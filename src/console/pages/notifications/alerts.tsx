@@ -79,7 +79,7 @@ function View(view: AlertsView) {
             ? { tone: 'good', sentence: 'No problems' }
             : { tone: 'bad', sentence: `${counted(openCount, 'open alert')}` }
         }
-        aside={<a href={channelsHref}>Who is told</a>}
+        aside={<a href={channelsHref}>Notification settings</a>}
       />
       <FilterChips
         label="Status"

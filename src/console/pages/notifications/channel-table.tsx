@@ -13,7 +13,7 @@ export const ChannelTable = (of: {
   hrefOf: (id: string) => string
   /** Page to create one; undefined for operators who can't. */
   newHref: string | undefined
-  /** Who is told by email without a channel; undefined if nobody is. */
+  /** Who is told by email without a channel; undefined if none are. */
   builtIn: string | undefined
 }) => (
   <DataTable
@@ -25,7 +25,7 @@ export const ChannelTable = (of: {
     empty={
       <EmptyState
         icon="notifications"
-        sentence={of.builtIn ?? 'Nobody is told of alerts'}
+        sentence={of.builtIn ?? 'No notifications are sent'}
         next={
           of.builtIn
             ? 'Add a channel to choose who is told of what instead.'

@@ -49,7 +49,7 @@ function List({
     <Section
       id="channels"
       title="Channels"
-      note="Each is told of failing jobs, webhooks and bots, at most once an hour for the same one."
+      note="Each is told of the same problem at most once an hour."
     >
       <ChannelTable
         channels={channels}
