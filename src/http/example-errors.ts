@@ -87,6 +87,11 @@ export const PARTICULAR_ERRORS: ExampleErrors = [
       rule: 'limit',
     }),
   ],
+  [/\/channels$/, conflict('limit reached: 20 channels; delete one first')],
+  [
+    /\/channels\/\{/,
+    conflict('the settings of this channel cannot be decrypted. Delete it and create it again'),
+  ],
   [/\/(?:webhooks|endpoints)$/, conflict('limit reached: 1000 endpoints; delete one first')],
   [
     /\/(?:webhooks|endpoints)\/\{/,

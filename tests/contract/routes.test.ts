@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ENDPOINTS_PER_STREAM } from '../../src/delivery/limits.ts'
 import { JOBS_PER_TENANT } from '../../src/engines/clockwork/limits.ts'
+import { MAX_CHANNELS } from '../../src/engines/notifications/channels/channels.ts'
 import type { Answer } from '../support/app.ts'
 import { testConfig } from '../support/config.ts'
 import { expectRefused, pathOf, populate, useContract } from './fixture.ts'
@@ -109,7 +110,7 @@ describe('The document shows an error as the operation answers it', async () => 
   /** Needs a nonce. */
   const BY_NONCE = /login\/status/
   /** Conflicts that take too many objects, or a lost key. */
-  const RARE = /^PATCH|\/(jobs|delayed|endpoints|webhooks|test)$/
+  const RARE = /^PATCH|\/(jobs|delayed|endpoints|webhooks|channels|test)$/
 
   test.each<[number, (operation: Operation) => Promise<Answer>, except?: RegExp]>([
     [400, sendWrong],
@@ -155,6 +156,7 @@ describe('The document shows an error as the operation answers it', async () => 
     ['POST /v1/clockwork/jobs', 409, JOBS_PER_TENANT],
     ['POST /v1/clockwork/delayed', 409, JOBS_PER_TENANT],
     ['POST /v1/relay/endpoints', 409, ENDPOINTS_PER_STREAM],
+    ['POST /v1/notifications/channels', 409, MAX_CHANNELS],
     ['GET /v1/relay/endpoints', 429, testConfig().limits.requestsPerMinute],
   ])('%s %d, with the limit', (name, status, limit) => {
     const operation = operations.find((each) => each.name === name)

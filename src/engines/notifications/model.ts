@@ -6,20 +6,30 @@ import { MUTES } from './muting.ts'
 
 const expectedKinds = 'null for all, or a list of kinds of alerts'
 
+/** The settings of all types. Each type has some of them, which its format checks. */
+const SETTINGS = {
+  url: t.Optional(t.String()),
+  address: t.Optional(t.String()),
+  server: t.Optional(t.String()),
+  topic: t.Optional(t.String()),
+  token: t.Optional(t.Nullable(t.String())),
+  chat_id: t.Optional(t.String()),
+  method: t.Optional(t.String()),
+  headers: t.Optional(t.Record(t.String(), t.String())),
+  body: t.Optional(t.String()),
+}
+
 const changeable = {
   name: t.Optional(
     t.String({ minLength: 1, maxLength: 100, expected: 'a string of 1 to 100 characters' }),
   ),
   settings: t.Optional(
-    t.Object(
-      {},
-      {
-        additionalProperties: true,
-        expected: 'an object with the settings of the type',
-        description:
-          'The fields depend on the type. A secret that is sent back masked stays as it is.',
-      },
-    ),
+    t.Object(SETTINGS, {
+      additionalProperties: true,
+      expected: 'an object with the settings of the type',
+      description:
+        'The fields depend on the type. A secret that is sent back masked stays as it is.',
+    }),
   ),
   kinds: t.Optional(
     t.Nullable(
