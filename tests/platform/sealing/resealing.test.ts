@@ -289,6 +289,8 @@ test('Every column with sealed texts is on the list and is resealed', async () =
   const login = await messenger.signIn(acme, messenger.botApi.person())
   const client = { client_id: 'a', client_secret: 'b' }
   await messenger.app.installationSettings.put(ACTOR, 'gate.providers.github', client)
+  const channel = { type: 'owners' } as const
+  await messenger.app.notifications.channels.create(acme.id, ACTOR, channel)
   const found = [social.app, messenger.app].map(expectAllResealed)
   const listed = sealedColumns.map(({ column }) => `${getTableName(column.table)}.${column.name}`)
   expect([...new Set((await Promise.all(found)).flat())].toSorted()).toEqual(listed.toSorted())

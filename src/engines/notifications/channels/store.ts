@@ -5,6 +5,9 @@ import { notificationChannels as channels } from '../schema.ts'
 
 export type ChannelRow = typeof channels.$inferSelect
 
+/** More than a tenant can have. */
+const MAX_READ = 100
+
 /** All SQL on channels; the tenant null is the installation. */
 export function createChannelStore({ orm }: Db) {
   const $ = sql.placeholder
@@ -16,7 +19,13 @@ export function createChannelStore({ orm }: Db) {
     .set(changesOf('name', 'settings', 'hint', 'kinds', 'minSeverity', 'isActive', 'updatedAt'))
     .where(one)
     .prepare()
-  const list = orm.select().from(channels).where(mine).orderBy(asc(channels.seq)).prepare()
+  const list = orm
+    .select()
+    .from(channels)
+    .where(mine)
+    .orderBy(asc(channels.seq))
+    .limit(MAX_READ)
+    .prepare()
   const find = orm.select().from(channels).where(one).prepare()
   const remove = orm.delete(channels).where(one).returning({ id: channels.id }).prepare()
   const tried = orm.update(channels).set(changesOf('lastAt', 'lastError')).where(one).prepare()
