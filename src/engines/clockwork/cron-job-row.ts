@@ -1,4 +1,5 @@
 import { fail, invalid } from '../../platform/errors.ts'
+import { checkedTimeZone, UTC } from '../../platform/time-zone.ts'
 import type { CronJobChange, NewCronJob } from './model.ts'
 import type { StoredRequest } from './request.ts'
 import { scheduleOf } from './schedule/index.ts'
@@ -8,6 +9,7 @@ import type { CronJobRow } from './store/cron-jobs.ts'
 export const columnsOf = (input: NewCronJob) => ({
   name: input.name,
   schedule: input.schedule,
+  timeZone: checkedTimeZone(input.time_zone ?? UTC),
   url: input.url,
   method: input.method ?? 'POST',
   headers: JSON.stringify(input.headers ?? {}),
@@ -18,15 +20,19 @@ export const columnsOf = (input: NewCronJob) => ({
 /** Applies changes to a row. A new schedule or a resumed job starts from `now`. */
 export function changedRow(old: CronJobRow, change: CronJobChange, now: number): CronJobRow {
   const row = { ...old, ...changedColumns(change), updatedAt: now }
-  const isRescheduled = row.schedule !== old.schedule || (row.isActive && !old.isActive)
-  return isRescheduled ? { ...row, nextRunAt: nextSlot(row.schedule, now) } : row
+  const isRescheduled =
+    row.schedule !== old.schedule ||
+    row.timeZone !== old.timeZone ||
+    (row.isActive && !old.isActive)
+  return isRescheduled ? { ...row, nextRunAt: nextSlot(row, now) } : row
 }
 
 function changedColumns({ is_active, headers, ...rest }: CronJobChange): Partial<CronJobRow> {
-  const { name, schedule, url, method, body } = rest
+  const { name, schedule, time_zone, url, method, body } = rest
   return {
     ...(name !== undefined && { name }),
     ...(schedule !== undefined && { schedule }),
+    ...(time_zone !== undefined && { timeZone: checkedTimeZone(time_zone) }),
     ...(url !== undefined && { url }),
     ...(method !== undefined && { method }),
     ...(body !== undefined && { body }),
@@ -43,6 +49,9 @@ export const keptRequest = ({ url, method, headers, body }: CronJobRow): string 
  * The first slot after `now`. Throws `invalid` for an invalid schedule or one without further
  * slots.
  */
-export const nextSlot = (schedule: string, now: number): number =>
-  scheduleOf(schedule).next(now) ??
+export const nextSlot = (
+  { schedule, timeZone }: Pick<CronJobRow, 'schedule' | 'timeZone'>,
+  now: number,
+): number =>
+  scheduleOf(schedule, timeZone).next(now) ??
   fail(invalid('has no run before the year 10000', { field: 'schedule', rule: 'never' }))

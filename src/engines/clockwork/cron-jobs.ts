@@ -32,7 +32,7 @@ import { sizeOf } from './store/size.ts'
 
 export type CronJobs = ReturnType<typeof createCronJobs>
 
-/** Recurring jobs: contract/clockwork, cron jobs. All times are in UTC. */
+/** Recurring jobs: contract/clockwork, cron jobs. All times in answers are in UTC. */
 export function createCronJobs(parts: {
   db: Db
   clock: Clock
@@ -163,12 +163,15 @@ function refuseOversize({ bytes }: JobCounts) {
     )
 }
 
-const newRow = (tenantId: string, input: NewCronJob, now: number) => ({
-  ...columnsOf(input),
-  id: newId(),
-  tenantId,
-  lastRunAt: null,
-  nextRunAt: nextSlot(input.schedule, now),
-  createdAt: now,
-  updatedAt: now,
-})
+function newRow(tenantId: string, input: NewCronJob, now: number) {
+  const columns = columnsOf(input)
+  return {
+    ...columns,
+    id: newId(),
+    tenantId,
+    lastRunAt: null,
+    nextRunAt: nextSlot(columns, now),
+    createdAt: now,
+    updatedAt: now,
+  }
+}

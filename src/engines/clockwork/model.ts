@@ -9,6 +9,10 @@ const Schedule = t.String({
   expected: 'a cron expression of five fields',
   examples: ['*/15 * * * *'],
 })
+const TimeZone = t.String({
+  expected: 'a time zone such as Europe/Berlin',
+  examples: ['Europe/Berlin'],
+})
 const MethodName = t.UnionEnum(METHODS, { default: 'POST' })
 const Headers = t.Record(t.String(), t.String({ expected: 'a string' }), {
   default: {},
@@ -30,6 +34,7 @@ export const NewCronJob = lenient(
   {
     name: Name,
     schedule: Schedule,
+    time_zone: optional(TimeZone),
     url: Url,
     method: optional(MethodName),
     headers: optional(Headers),
@@ -59,7 +64,11 @@ export const NewDelayedJob = lenient(
 )
 export type NewDelayedJob = typeof NewDelayedJob.static
 
-export const PreviewRequest = lenient({ schedule: Schedule, url: t.Optional(Url) })
+export const PreviewRequest = lenient({
+  schedule: Schedule,
+  time_zone: optional(TimeZone),
+  url: t.Optional(Url),
+})
 export type PreviewRequest = typeof PreviewRequest.static
 
 const target = { url: t.String(), method: MethodName, headers: Headers, body: Body }
@@ -69,6 +78,7 @@ export const CronJob = t.Object({
   tenant_id: t.String(),
   name: t.String(),
   schedule: t.String(),
+  time_zone: t.String(),
   ...target,
   is_active: t.Boolean(),
   last_run_at: OptionalTimestamp,
@@ -121,8 +131,10 @@ export type RunAccepted = typeof RunAccepted.static
 
 export const Preview = t.Object({
   schedule: t.String(),
+  time_zone: t.String(),
   description: t.String({ examples: ['Every 15 minutes'] }),
   next_runs: t.Array(Timestamp),
+  next_runs_local: t.Array(t.String({ examples: ['2026-11-22T15:05:00+01:00'] })),
   warnings: t.Array(t.String(), { examples: [[]] }),
   url: t.Nullable(
     t.Object({ url: t.String(), allowed: t.Boolean(), reason: t.Nullable(t.String()) }),

@@ -9,6 +9,7 @@ import {
   type Portable,
   type PortableTable,
 } from '../../platform/portable/table.ts'
+import { checkedTimeZone } from '../../platform/time-zone.ts'
 import { JOB_BYTES_PER_TENANT, JOBS_PER_TENANT } from './limits.ts'
 import { hostOf } from './request.ts'
 import { scheduleOf } from './schedule/index.ts'
@@ -37,12 +38,13 @@ const cronJob: PortableTable<CronJobRow> = {
     tenantId: asItIs,
     name: asItIs,
     schedule: asItIs,
+    timeZone: asItIs,
     ...target,
     isActive: asItIs,
     lastRunAt: asItIs,
     nextRunAt: {
       leftOut: 'recomputed: slots missed during the move are not run',
-      instead: ({ schedule }, now) => scheduleOf(schedule).next(now) ?? NEVER,
+      instead: ({ schedule, timeZone }, now) => scheduleOf(schedule, timeZone).next(now) ?? NEVER,
     },
     createdAt: asItIs,
     updatedAt: asItIs,
@@ -51,6 +53,8 @@ const cronJob: PortableTable<CronJobRow> = {
   most: { rows: JOBS_PER_TENANT },
   check(job) {
     checkTarget(job)
+    if (checkedTimeZone(job.timeZone) !== job.timeZone)
+      throw invalid('must have its usual spelling', { field: 'time_zone', rule: 'format' })
     scheduleOf(job.schedule)
   },
   arriving(db) {

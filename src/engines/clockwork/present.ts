@@ -10,6 +10,7 @@ export const presentCronJob = (row: Omit<CronJobRow, 'seq'>): CronJob => ({
   tenant_id: row.tenantId,
   name: row.name,
   schedule: row.schedule,
+  time_zone: row.timeZone,
   url: row.url,
   method: row.method,
   headers: JSON.parse(row.headers),

@@ -9,6 +9,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
 import { tenantId } from '../../platform/schema.ts'
+import { UTC } from '../../platform/time-zone.ts'
 
 /** The request of a job: the same columns for both kinds of job. */
 const target = () => ({
@@ -27,6 +28,8 @@ export const cronJobs = sqliteTable(
     tenantId: tenantId(),
     name: text('name').notNull(),
     schedule: text('schedule').notNull(),
+    /** IANA name of the zone that the schedule is in. */
+    timeZone: text('time_zone').notNull().default(UTC),
     ...target(),
     isActive: integer('is_active', { mode: 'boolean' }).notNull(),
     lastRunAt: integer('last_run_at'),

@@ -20,7 +20,7 @@ export function createSlots({ store, events }: { store: Store; events: RunEvents
 
   /** After an outage, the first missed slot runs late and the others are counted as skipped. */
   function fireSlot(job: DueCronJob, cutoff: number) {
-    const schedule = scheduleOf(job.schedule)
+    const schedule = scheduleOf(job.schedule, job.timeZone)
     const slot = job.nextRunAt
     if (!store.cronJobs.advance(job.seq, slot, schedule.next(cutoff) ?? NEVER)) return
     skip(job.id, 'outage', cutoff, countOccurrences(schedule, slot, cutoff))

@@ -84,6 +84,30 @@ test('A new job has a preview of its schedule, which saves nothing, and may be a
   expect((await owner.open(copy)).status).toBe(404)
 })
 
+test('A form shows and keeps the time zone of its job, with runs also in the zone of the tenant', async () => {
+  const { id, owner, target } = await app.newTenant()
+  await owner.send('/settings', { name: 'Acme', time_zone: 'Asia/Tokyo' })
+  const create = `${JOBS}/new`
+  const form = await owner.sees(create, 'name="time_zone"', 'value="UTC"')
+  expect(form.html).toMatch(/<datalist[^>]*><option value="Asia\/Tokyo">/)
+  const fields = typed(target.url, { schedule: '30 2 * * *', time_zone: 'Europe/Berlin' })
+  const preview = await owner.send(create, { ...fields, intent: 'preview' })
+  preview.says('Runs at 02:30 Europe/Berlin every day')
+  expect(preview.html).toMatch(/02:30 GMT[+]1 <span class="hint">[^<]* 10:30 GMT[+]9</)
+  const wrong = await owner.send(create, { ...fields, schedule: 'no', time_zone: 'Mars' })
+  expect(wrong.wrong).toEqual(['schedule', 'time_zone'])
+  await owner.press(create, 'Create job', { ...fields, is_active: 'true' })
+  const [job] = app.clockwork.jobs.list(id)
+  expect(job).toMatchObject({ schedule: '30 2 * * *', time_zone: 'Europe/Berlin' })
+  const path = `${JOBS}/${job?.id}`
+  await owner.sees(path, '02:30 Europe/Berlin', '02:30 GMT+1')
+  await owner.sees(JOBS, 'At 02:30 Europe/Berlin every day')
+  const edited = { ...fields, time_zone: 'America/New_York' }
+  await owner.press(`${path}/edit`, 'Save job', edited)
+  expect(app.clockwork.jobs.list(id)).toMatchObject([{ time_zone: 'America/New_York' }])
+  await owner.press(path, 'Delete job')
+})
+
 test('A preset makes the cron expression, and its form shows the same preset again', async () => {
   const { owner, target } = await app.newTenant()
   const create = `${JOBS}/new`

@@ -6,7 +6,7 @@ import { BodyView } from '../../../../views/ui/json.tsx'
 import { Facts, Section } from '../../../../views/ui/section.tsx'
 import { StatusBadge, type Tone } from '../../../../views/ui/status.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
-import { duration, Time, useTimes } from '../../../../views/ui/time.tsx'
+import { duration, minuteIn, Time, useTimes } from '../../../../views/ui/time.tsx'
 import type { DelayedJob, Execution } from '../../../engines/clockwork/model.ts'
 import type { ExecutionSummary } from '../../../engines/clockwork/queries.ts'
 import { executionShownTo } from '../../../engines/clockwork/shown-job.ts'
@@ -150,13 +150,14 @@ export const DELAYED_WORDS: Record<
   cancelled: { tone: 'quiet', word: 'cancelled', label: 'Cancelled', time: 'Scheduled for' },
 }
 
-/** The exact time of an event, and its distance if that is less than a day. */
-export function ExactTime({ at }: { at: number }) {
+/** The exact time of a run in the zone of its job and in that of the page, and how far away it is. */
+export function ExactTime({ at, zone }: { at: number; zone: string }) {
   const { now } = usePage()
+  const shown = minuteIn(at, zone)
   const { minute } = useTimes()
   return (
     <>
-      {minute(at)}{' '}
+      {shown} {minute(at) !== shown && <span class="hint">{minute(at)}</span>}
       {Math.abs(at - now) < DAY_MS && (
         <span class="hint">
           <Time at={at} />

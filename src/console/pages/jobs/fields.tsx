@@ -14,6 +14,7 @@ const MAX_NAME_LENGTH = 255
 export const JOB_FIELDS: FormFields = {
   name: { name: 'name', label: 'Name' },
   schedule: { name: 'schedule', label: 'Schedule' },
+  time_zone: { name: 'time_zone', label: 'Time zone' },
   every: { name: 'every', label: 'Minutes' },
   minute: { name: 'minute', label: 'Minute' },
   time: { name: 'time', label: 'Time' },

@@ -40,7 +40,7 @@ export const newJob = page({
   },
 
   view: (form) => (
-    <JobForm {...form} state="Sends an HTTP request on a schedule (UTC)." cancelTo="/jobs">
+    <JobForm {...form} state="Sends an HTTP request on a schedule." cancelTo="/jobs">
       <Checkbox
         name="is_active"
         label="Active"
@@ -60,7 +60,7 @@ export const newJob = page({
         if (isPreview(fields)) return previewed(fields)
         const { id } = await clockwork.jobs.create(caller('clockwork'), {
           ...requestIn(context, () => scheduleIn(fields)),
-          schedule: scheduleIn(fields),
+          ...scheduleIn(fields),
           is_active: trimmedText(fields, 'is_active') === 'true',
         })
         return { to: `/jobs/${id}` }
@@ -153,7 +153,7 @@ const copyOf = (job: CronJob): Fields => ({
 
 const fieldsOf = (job: CronJob): Fields => ({
   name: job.name,
-  ...scheduleValues(job.schedule),
+  ...scheduleValues(job),
   url: job.url,
   method: job.method,
   headers: headerLines(job.headers),
@@ -164,10 +164,11 @@ const fieldsOf = (job: CronJob): Fields => ({
 function changeIn(context: PageContext, job: CronJob): CronJobChange {
   const { fields } = context
   const { name, url, method, headers, body } = requestIn(context, () => scheduleIn(fields))
-  const schedule = scheduleIn(fields)
+  const { schedule, time_zone } = scheduleIn(fields)
   return {
     ...(name !== job.name && { name }),
     ...(schedule !== job.schedule && { schedule }),
+    ...(time_zone !== job.time_zone && { time_zone }),
     ...(url !== job.url && { url }),
     ...(method !== job.method && { method }),
     ...(headerLines(headers) !== headerLines(job.headers) && { headers }),

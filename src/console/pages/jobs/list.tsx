@@ -163,6 +163,7 @@ export const jobList = page({
         id: ({ id }) => id,
         name: ({ name }) => name,
         schedule: ({ schedule }) => schedule,
+        time_zone: ({ timeZone }) => timeZone,
         url: ({ url }) => url,
         is_active: ({ isActive }) => isActive,
         last_status: ({ lastStatus }) => lastStatus,
@@ -283,11 +284,11 @@ const columns = (now: number): Column<Row>[] => [
   {
     label: 'Name',
     isWide: true,
-    cell: ({ name, schedule }) => (
+    cell: ({ name, schedule, timeZone }) => (
       <>
         <Text text={name} limit={80} />
         <span class="rowhint">
-          <Text text={capitalized(describeSchedule(schedule))} limit={80} />
+          <Text text={capitalized(describeSchedule(schedule, timeZone))} limit={80} />
         </span>
       </>
     ),

@@ -10,7 +10,7 @@ export type CronJobRow = typeof cronJobs.$inferSelect
 /** The columns needed to queue a due slot. */
 export type DueCronJob = Pick<
   CronJobRow,
-  'seq' | 'id' | 'tenantId' | 'schedule' | 'url' | 'nextRunAt'
+  'seq' | 'id' | 'tenantId' | 'schedule' | 'timeZone' | 'url' | 'nextRunAt'
 >
 
 export function createCronJobStore({ orm, client }: Db) {
@@ -25,6 +25,7 @@ export function createCronJobStore({ orm, client }: Db) {
       changesOf(
         'name',
         'schedule',
+        'timeZone',
         'url',
         'method',
         'headers',
@@ -63,6 +64,7 @@ export function createCronJobStore({ orm, client }: Db) {
       id: cronJobs.id,
       tenantId: cronJobs.tenantId,
       schedule: cronJobs.schedule,
+      timeZone: cronJobs.timeZone,
       url: cronJobs.url,
       nextRunAt: cronJobs.nextRunAt,
     })

@@ -7,7 +7,7 @@ import type { DelayedJobRow } from './delayed-jobs.ts'
 /** The columns of a job that lists show, without its request, which may be large. */
 export type CronJobSummary = Pick<
   CronJobRow,
-  'seq' | 'id' | 'name' | 'schedule' | 'url' | 'isActive' | 'nextRunAt' | 'lastRunAt'
+  'seq' | 'id' | 'name' | 'schedule' | 'timeZone' | 'url' | 'isActive' | 'nextRunAt' | 'lastRunAt'
 > & { lastStatus: 'success' | 'failed' | null }
 
 export type DelayedJobSummary = Pick<
@@ -37,7 +37,8 @@ export function createJobSummaries({ orm, client }: Db) {
   // Without Drizzle's mapping, because a page counts a thousand of them.
   const jobsWhere = <Of extends Record<string, string | number>>(condition: string) =>
     client.prepare<Omit<CronJobSummary, 'isActive'> & { isActive: number }, Of>(`
-    select seq, id, name, schedule, url, is_active as isActive, next_run_at as nextRunAt,
+    select seq, id, name, schedule, time_zone as timeZone, url, is_active as isActive,
+      next_run_at as nextRunAt,
       last_run_at as lastRunAt, (
         select status from executions
         where job_id = cron_jobs.id and tenant_id = cron_jobs.tenant_id and status <> 'running'
