@@ -1,7 +1,8 @@
 import { fail, invalid } from '../../platform/errors.ts'
 import { checkedTimeZone, UTC } from '../../platform/time-zone.ts'
+import { DEFAULT_OPTIONS, optionColumns } from './job-options.ts'
 import type { CronJobChange, NewCronJob } from './model.ts'
-import type { StoredRequest } from './request.ts'
+import { type StoredRequest, storedRequest } from './request.ts'
 import { scheduleOf } from './schedule/index.ts'
 import type { CronJobRow } from './store/cron-jobs.ts'
 
@@ -14,6 +15,10 @@ export const columnsOf = (input: NewCronJob) => ({
   method: input.method ?? 'POST',
   headers: JSON.stringify(input.headers ?? {}),
   body: input.body ?? null,
+  ...DEFAULT_OPTIONS,
+  ...optionColumns(input),
+  overlap: input.overlap ?? 'skip',
+  deduplicationId: input.deduplication_id ?? null,
   isActive: input.is_active ?? true,
 })
 
@@ -28,8 +33,10 @@ export function changedRow(old: CronJobRow, change: CronJobChange, now: number):
 }
 
 function changedColumns({ is_active, headers, ...rest }: CronJobChange): Partial<CronJobRow> {
-  const { name, schedule, time_zone, url, method, body } = rest
+  const { name, schedule, time_zone, url, method, body, overlap } = rest
   return {
+    ...optionColumns(rest),
+    ...(overlap !== undefined && { overlap }),
     ...(name !== undefined && { name }),
     ...(schedule !== undefined && { schedule }),
     ...(time_zone !== undefined && { timeZone: checkedTimeZone(time_zone) }),
@@ -42,8 +49,8 @@ function changedColumns({ is_active, headers, ...rest }: CronJobChange): Partial
 }
 
 /** The job's current request as JSON, which open runs keep when the job is edited. */
-export const keptRequest = ({ url, method, headers, body }: CronJobRow): string =>
-  JSON.stringify({ url, method, headers, body } satisfies StoredRequest)
+export const keptRequest = (row: CronJobRow): string =>
+  JSON.stringify(storedRequest(row) satisfies StoredRequest)
 
 /**
  * The first slot after `now`. Throws `invalid` for an invalid schedule or one without further

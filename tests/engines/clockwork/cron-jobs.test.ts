@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createRunQueue } from '../../../src/engines/clockwork/queue.ts'
 import { count, HALF_MINUTE, MINUTE } from '../relay/support.ts'
-import { advanceWaiting, at, JOBS, NOON, useClockwork } from './support.ts'
+import { advanceWaiting, at, JOBS, NO_OPTIONS, NOON, useClockwork } from './support.ts'
 
 const { app, fresh } = await useClockwork()
 
@@ -15,7 +15,7 @@ test('A new job has every field, the optional ones with their defaults, and is l
   expect(answer.body).toEqual({
     ...{ id: expect.stringMatching(UUID), tenant_id: acme.id, ...fields },
     ...{ time_zone: 'UTC', method: 'POST', headers: {}, body: null, is_active: true },
-    ...{ last_run_at: null, next_run_at: at('12:05:00') },
+    ...{ ...NO_OPTIONS, overlap: 'skip', last_run_at: null, next_run_at: at('12:05:00') },
     ...{ created_at: at('12:00:30'), updated_at: at('12:00:30') },
   })
   const created: unknown[] = [answer.body]

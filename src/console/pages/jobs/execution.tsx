@@ -69,6 +69,8 @@ export interface Call {
   url: string
   method: string
   headers: Readonly<Record<string, string>>
+  /** Masked. */
+  secret_headers: Readonly<Record<string, string>>
   body: string | null
   updated_at: string
 }
@@ -107,8 +109,8 @@ const Answer = ({ status, response_status: answered, response_body: text, ...of 
 )
 
 /** Request line and headers, without those that the connection adds. */
-function requestHead({ method, url, headers }: Call, execution: Execution): string {
-  const own = Object.entries(headers).filter(
+function requestHead({ method, url, ...call }: Call, execution: Execution): string {
+  const own = Object.entries({ ...call.headers, ...call.secret_headers }).filter(
     ([name]) => !name.toLowerCase().startsWith('x-clockwork-'),
   )
   const ours = [

@@ -22,6 +22,7 @@ import {
   ExecutionSection,
   plannedAt,
 } from './execution.tsx'
+import { optionFacts } from './option-facts.tsx'
 import { type JobRuns, RunList, Runs, skippedSlotsIn, useRunHref } from './runs.tsx'
 
 const NEXT_RUNS = 5
@@ -243,6 +244,7 @@ const About = ({ job, schedule }: JobView) => (
         ['Time zone', job.time_zone],
         ['Frequency', capitalized(schedule)],
         ['Request', <Text text={`${job.method} ${job.url}`} limit={120} />],
+        ...optionFacts(job),
         ['Skipped slots (30 days)', skippedIn(job.skipped_slots)],
         ['Updated', <Time at={Date.parse(job.updated_at)} />],
         ['Created', <Time at={Date.parse(job.created_at)} />],

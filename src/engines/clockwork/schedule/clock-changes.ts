@@ -8,22 +8,24 @@ import { zoneOf } from './zone.ts'
 /** Includes each yearly change at least once. */
 const AHEAD = (400 * DAY_MS) / MINUTE_MS
 
-/** Times of a schedule that clocks skip or show twice from `now` on, one sentence per clock change. */
+/** The next times of a schedule that clocks skip and that they show twice, a sentence for each. */
 export function clockChangeWarnings(expression: string, timeZone: string, now: number): string[] {
   const rule = parseRule(expression)
   if (timeZone === UTC || rule.hours === EVERY_HOUR) return []
-  const warnings: string[] = []
+  const warnings = new Map<'skip' | 'twice', string>()
   for (const { at, before, after } of changesAfter(timeZone, Math.floor(now / MINUTE_MS))) {
     const [from, to] = before < after ? [at + before, at + after] : [at + after, at + before]
-    if (firstMatch(rule, from) >= to) continue
+    const kind = before < after ? 'skip' : 'twice'
+    if (warnings.has(kind) || firstMatch(rule, from) >= to) continue
     const when = `${timeOf(from)} to ${timeOf(to)} on ${dateOf(from)}`
-    warnings.push(
-      before < after
+    warnings.set(
+      kind,
+      kind === 'skip'
         ? `clocks in ${timeZone} skip ${when}; times in between run once, at ${timeOf(to)}`
         : `clocks in ${timeZone} show ${when} twice; times in between run only the first time`,
     )
   }
-  return warnings
+  return [...warnings.values()]
 }
 
 function* changesAfter(timeZone: string, now: number) {
