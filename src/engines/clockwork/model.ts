@@ -179,7 +179,7 @@ export const SigningSecret = t.Object({
 })
 export type SigningSecret = typeof SigningSecret.static
 
-export const TaggedWith = t.Object({ tag: t.Optional(t.String()) })
+export const TaggedWith = t.Object({ tag: t.Optional(t.String()) }, { additionalProperties: true })
 
 export const RunAccepted = t.Object({ job_id: t.String(), requested_at: Timestamp })
 export type RunAccepted = typeof RunAccepted.static
