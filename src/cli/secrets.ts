@@ -1,4 +1,5 @@
 import { sealed as deliverySealed } from '../delivery/sealed.ts'
+import { sealed as clockworkSealed } from '../engines/clockwork/sealed.ts'
 import { sealed as gateSealed } from '../engines/gate/sealed.ts'
 import { sealed as notificationsSealed } from '../engines/notifications/sealed.ts'
 import { sealed as passepartoutSealed } from '../engines/passepartout/sealed.ts'
@@ -19,6 +20,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   installationSetting,
   mailBody,
   ...deliverySealed,
+  ...clockworkSealed,
   ...gateSealed,
   ...notificationsSealed,
   ...passepartoutSealed,

@@ -83,25 +83,35 @@ export const maskHeaders = (headers: Headers): Headers =>
 const MIN_HIDDEN = 8
 
 /** Hides sensitive values that a text repeats, whole or in part, such as one of several cookies. */
-export function hideValues(headers: Headers, text: string): string {
-  const parts = Object.entries(headers)
-    .filter(([name]) => isSensitive(name))
-    .flatMap(([, value]) => [value, ...value.split(/[\s,;=]+/)])
+export const hideValues = (headers: Headers, text: string): string =>
+  hideTexts(
+    Object.entries(headers).flatMap(([name, value]) => (isSensitive(name) ? [value] : [])),
+    text,
+  )
+
+/** Hides secrets that a text repeats, whole or in part. */
+export function hideTexts(secrets: readonly string[], text: string): string {
+  const parts = secrets
+    .flatMap((value) => [value, ...value.split(/[\s,;=]+/)])
     .filter((part) => part.length >= MIN_HIDDEN && part !== MASK)
     .toSorted((one, other) => other.length - one.length)
   return parts.reduce((rest, part) => rest.replaceAll(part, MASK), text)
 }
 
 /** Restores the masked values that clients write back. Throws `invalid` if none is stored. */
-export function keepMasked(next: Headers, stored: Headers): Headers {
+export function keepMasked(
+  next: Headers,
+  stored: Headers,
+  { field = 'headers', isSecret = isSensitive } = {},
+): Headers {
   const known = new Map(
     Object.entries(stored).map(([name, value]) => [name.toLowerCase(), value] as const),
   )
   const kept = Object.entries(next).map(([name, value]) => {
     const old = value === MASK ? known.get(name.toLowerCase()) : value
-    if (old === undefined && isSensitive(name)) {
+    if (old === undefined && isSecret(name)) {
       throw invalid(`must have a value: there is no stored value to keep for ${MASK}`, {
-        field: `headers.${name}`,
+        field: `${field}.${name}`,
         rule: 'mismatch',
       })
     }

@@ -5,6 +5,7 @@ import { invalid } from '../platform/errors.ts'
 import { checkHeaders } from '../platform/outbound/index.ts'
 import { json, Milliseconds, requireWebUrl, sealedJson } from '../platform/portable/fields.ts'
 import { asItIs, numbered, type Portable, type PortableTable } from '../platform/portable/table.ts'
+import type { SealedColumn } from '../platform/sealing/column.ts'
 import { ENDPOINTS_PER_STREAM } from './limits.ts'
 import { checkChannel, checkTypePattern } from './matching.ts'
 import { endpoints } from './schema.ts'
@@ -26,6 +27,12 @@ const Secrets = Type.Array(
   ),
   { minItems: 1, maxItems: 5 },
 )
+
+/** A sealed list of signing secrets. */
+export const secretsField = <Name extends string>(column: SealedColumn<Name>) =>
+  sealedJson<Record<Name, string>>(column, Secrets, (value) => {
+    for (const { secret } of value as SigningSecret[]) checkSecret(secret)
+  })
 
 const endpoint: PortableTable<EndpointRow> = {
   kind: 'endpoint',
@@ -49,9 +56,7 @@ const endpoint: PortableTable<EndpointRow> = {
     headers: sealedJson(endpointHeaders, Type.Record(Type.String(), Type.String()), (value) =>
       checkHeaders(value as Record<string, string>),
     ),
-    secrets: sealedJson(endpointSecrets, Secrets, (value) => {
-      for (const { secret } of value as SigningSecret[]) checkSecret(secret)
-    }),
+    secrets: secretsField(endpointSecrets),
     isActive: asItIs,
     disabledReason: asItIs,
     createdAt: asItIs,

@@ -81,7 +81,7 @@ export const PARTICULAR_ERRORS: ExampleErrors = [
   [/\/replay$/, conflict('the endpoint is not active; activate it before a replay')],
   [/\/cancel$/, conflict('only an open delivery can be cancelled; this one is succeeded')],
   [
-    /\/rotate-secret$/,
+    /\/(?:rotate-secret|signing-secret\/rotate)$/,
     conflict('cannot be added: 5 secrets are in use. Wait until an old one expires', {
       field: 'secret',
       rule: 'limit',

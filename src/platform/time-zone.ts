@@ -1,4 +1,4 @@
-import { DAY_MS } from './durations.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './durations.ts'
 import { invalid } from './errors.ts'
 
 export const UTC = 'UTC'
@@ -24,8 +24,13 @@ export function wallTime(at: number, zone: string): WallTime {
   return { text, offset: timeZoneName }
 }
 
-/** In no zone later than 9999, because `Date.parse` reads only years of four digits. */
-const LAST = Date.UTC(9999, 11, 31)
+/** A time in a zone by RFC 3339, such as `2026-11-22T15:05:09+01:00`. */
+export function isoTimeIn(at: number, zone: string): string {
+  const offset = offsetAt(at, zone)
+  const distance = new Date(Math.abs(offset)).toISOString().slice(11, 16)
+  const wall = new Date(at + offset).toISOString().slice(0, 19)
+  return `${wall}${offset < 0 ? '-' : '+'}${distance}`
+}
 
 /**
  * The moment at which clocks in a zone show a time such as `2026-11-22T15:05`: the earlier one if they
@@ -37,13 +42,21 @@ export function momentIn(wall: string, zone: string): number {
   if (Number.isNaN(shown)) return shown
   const text = isoText(shown)
   const early = shown - offsetAt(shown - DAY_MS, zone)
-  const late = shown - offsetAt(Math.min(shown + DAY_MS, LAST), zone)
+  const late = shown - offsetAt(shown + DAY_MS, zone)
   const isShownAt = (at: number) => wallTime(at, zone).text === text
   return isShownAt(late) && !isShownAt(early) ? late : early
 }
 
-const offsetAt = (at: number, zone: string): number =>
-  Date.parse(`${wallTime(at, zone).text.replace(' ', 'T')}Z`) - Math.floor(at / 1000) * 1000
+const OFFSET = /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?$/
+
+/** How far clocks in a zone are ahead of UTC at a moment, in milliseconds. */
+export function offsetAt(at: number, zone: string): number {
+  const [, sign, hours, minutes, seconds = 0] = OFFSET.exec(offsetFormatOf(zone).format(at)) ?? []
+  if (sign === undefined) return 0
+  const distance =
+    Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS + Number(seconds) * SECOND_MS
+  return sign === '-' ? -distance : distance
+}
 
 const isoText = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ')
 
@@ -70,13 +83,14 @@ export const timeZones = (): readonly string[] => [
   ...new Set([UTC, ...Intl.supportedValuesOf('timeZone')]),
 ]
 
-/** Creating a format takes as long as formatting a page of times. */
-const formats = new Map<string, Intl.DateTimeFormat>()
-
-function formatOf(zone: string): Intl.DateTimeFormat {
-  const known = formats.get(zone) ?? createFormat(zone)
-  formats.set(zone, known)
-  return known
+/** Keeps formats, because creating one takes as long as formatting a page of times. */
+function createFormats(create: (zone: string) => Intl.DateTimeFormat) {
+  const formats = new Map<string, Intl.DateTimeFormat>()
+  return (zone: string): Intl.DateTimeFormat => {
+    const known = formats.get(zone) ?? create(zone)
+    formats.set(zone, known)
+    return known
+  }
 }
 
 const createFormat = (zone: string) =>
@@ -91,3 +105,9 @@ const createFormat = (zone: string) =>
     minute: '2-digit',
     second: '2-digit',
   })
+
+const formatOf = createFormats(createFormat)
+
+const offsetFormatOf = createFormats(
+  (zone) => new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' }),
+)

@@ -14,6 +14,7 @@ const RULES: [RegExp, readonly Who[]][] = [
   // Exceptions to the rules below.
   [/^(GET|POST) \/console\/welcome$/, ['owner']],
   [/^GET \/console\/endpoints\/:id\/replay$/, ['owner', 'member']],
+  [/^GET \/console\/jobs\/signing-secret$/, ['owner', 'member']],
   [/^POST \/console\/identities\/:id\/(credentials|accounts)\/:part\/remove$/, ['owner', 'member']],
   // Before sign-in, or with a secret address.
   [/^(GET|POST) \/setup\//, ALL],

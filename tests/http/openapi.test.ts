@@ -18,7 +18,7 @@ test('The document has every route of the API, with its answers', () => {
   for (const route of served) expect(documented).toContain(route)
 
   const { responses, requestBody, security } = document.paths['/v1/clockwork/jobs'].post
-  expect(Object.keys(responses).join()).toBe('201,400,401,402,403,409,413,415,429,503')
+  expect(Object.keys(responses).join()).toBe('200,201,400,401,402,403,409,413,415,429,503')
   const { required } = requestBody.content['application/json'].schema
   expect(required).toEqual(['name', 'schedule', 'url'])
   expect(security).toEqual([{ apiKey: ['clockwork'] }])

@@ -25,6 +25,7 @@ import { delayedJob } from './jobs/delayed-job.tsx'
 import { editJob, newJob } from './jobs/form.tsx'
 import { jobPage } from './jobs/job.tsx'
 import { jobList } from './jobs/list.tsx'
+import { jobSigningSecret } from './jobs/signing-secret.tsx'
 import { botPage } from './messenger-login/bot.tsx'
 import { loginPage } from './messenger-login/login.tsx'
 import { loginList } from './messenger-login/logins.tsx'
@@ -93,6 +94,7 @@ export const PAGES: readonly Page[] = [
   newJob,
   jobPage,
   editJob,
+  jobSigningSecret,
   delayedList,
   newDelayedJob,
   delayedJob,

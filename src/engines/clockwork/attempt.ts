@@ -1,47 +1,75 @@
+import { hideTexts } from '../../delivery/custom-headers.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Outbound, OutboundResult } from '../../platform/outbound/index.ts'
-import { type JobRequest, sentHeaders } from './request.ts'
-import { isRetryable, isSuccess } from './retry.ts'
+import type { Attempt } from './begin-attempt.ts'
+import { sentHeaders, signatureOf } from './request.ts'
+import type { SecretHeaders } from './secret-headers.ts'
+import type { SigningSecrets } from './signing-secret.ts'
+import { matchesStatus, type StatusPattern } from './status-patterns.ts'
 import type { ExecutionResult } from './store/executions.ts'
 
 export interface AttemptOutcome {
   result: ExecutionResult
-  retryable: boolean
+  /** The outbound guard refused the URL, which a retry wouldn't change. */
+  isRefused: boolean
 }
 
 export type SendAttempt = ReturnType<typeof createAttempt>
 
 /** Creates the function that sends the request of one attempt and returns the result. */
-export function createAttempt(parts: { outbound: Outbound; clock: Clock; timeoutMs: number }) {
-  const { outbound, clock, timeoutMs } = parts
+export function createAttempt(parts: {
+  outbound: Outbound
+  clock: Clock
+  secretHeaders: SecretHeaders
+  signingSecrets: SigningSecrets
+}) {
+  const { outbound, clock, secretHeaders, signingSecrets } = parts
 
-  return async (
-    { url, method, headers, body }: JobRequest,
-    attempt: { executionId: string; number: number },
-    signal: AbortSignal,
-  ): Promise<AttemptOutcome> => {
+  return async (attempt: Attempt, signal: AbortSignal): Promise<AttemptOutcome> => {
+    const { url, method, headers, body } = attempt.request
+    const { run, timeoutMs, successStatuses } = attempt
+    const secret = secretHeaders.open(run.jobKind, run.jobId, attempt.request.secretHeaders ?? null)
+    const signature = attempt.isSigned ? signatureFor(attempt) : {}
     const startedAt = clock.monotonic()
     const sent = await outbound.send({
       url,
       method,
-      headers: sentHeaders(headers, attempt),
+      headers: sentHeaders(
+        { headers: JSON.parse(headers), secret, signature },
+        { executionId: run.executionId, number: run.attempt },
+      ),
+      secretHeaders: Object.keys(secret),
       body,
       timeoutMs,
       signal,
     })
     const durationMs = Math.round(clock.monotonic() - startedAt)
+    const result = resultOf(sent, successStatuses, Object.values(secret))
     return {
-      result: { ...resultOf(sent), completedAt: clock.now(), durationMs },
-      retryable: isRetryable(sent),
+      result: { ...result, completedAt: clock.now(), durationMs },
+      isRefused: !sent.replied && sent.reason === 'refused',
     }
+  }
+
+  function signatureFor({ run, request: { body } }: Attempt) {
+    const secrets = signingSecrets.live(run.tenantId)
+    return signatureOf({ runId: run.runId ?? run.executionId, body, secrets, now: clock.now() })
   }
 }
 
-const resultOf = (sent: OutboundResult) => ({
-  status: isSuccess(sent) ? ('success' as const) : ('failed' as const),
+/** The result, without secrets that the target repeats. */
+const resultOf = (
+  sent: OutboundResult,
+  successStatuses: readonly StatusPattern[],
+  secrets: readonly string[],
+) => ({
+  status:
+    sent.replied && matchesStatus(successStatuses, sent.status)
+      ? ('success' as const)
+      : ('failed' as const),
   responseStatus: sent.replied ? sent.status : null,
-  responseBody: sent.replied ? textOf(sent) : null,
-  errorMessage: sent.replied ? null : sent.message,
+  responseBody: sent.replied ? hideTexts(secrets, textOf(sent)) : null,
+  errorMessage: sent.replied ? null : hideTexts(secrets, sent.message),
   address: sent.address,
   timings: JSON.stringify(sent.timings),
 })
@@ -56,7 +84,7 @@ export const unanswered = (
   startedAt: number,
   now: number,
 ): AttemptOutcome => ({
-  retryable: true,
+  isRefused: false,
   result: {
     status: 'failed',
     completedAt: now,

@@ -1,8 +1,10 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Lane, Lease } from '../../platform/due/queue.ts'
+import { fail } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { LISTED_EXECUTIONS } from './limits.ts'
-import { type JobRequest, loadedRequest, type StoredRequest } from './request.ts'
+import { type StoredRequest, storedRequest } from './request.ts'
+import type { StatusPattern } from './status-patterns.ts'
 import type { Store } from './store/index.ts'
 import type { LeasedRun, RunRow } from './store/runs.ts'
 
@@ -10,8 +12,13 @@ import type { LeasedRun, RunRow } from './store/runs.ts'
 export interface Attempt extends Lane {
   run: LeasedRun
   startedAt: number
-  request: JobRequest
+  request: StoredRequest
+  timeoutMs: number
+  successStatuses: readonly StatusPattern[]
+  isSigned: boolean
 }
+
+const SUCCESS: readonly StatusPattern[] = ['2xx']
 
 export type BeginAttempt = ReturnType<typeof createBeginAttempt>
 
@@ -21,18 +28,22 @@ export function createBeginAttempt(parts: {
   clock: Clock
   /** How long a failure is kept after it has left the list of executions, in milliseconds. */
   failuresKeptMs: number
+  /** The longest that an attempt may take, unless its job has an own timeout. */
+  timeoutMs: number
 }) {
   const { store, clock, failuresKeptMs } = parts
 
-  /** Starts an attempt; undefined if another process holds the run. */
-  function beginAttempt(row: RunRow, lane: Lane, lease: Lease): Attempt | undefined {
+  /** Starts an attempt; undefined if another process holds the run. A lease outlives the attempt. */
+  function beginAttempt(row: RunRow, lane: Lane, { owner, until }: Lease): Attempt | undefined {
+    const call = callOf(row)
+    const lease = { owner, until: until + Math.max(0, call.timeoutMs - parts.timeoutMs) }
     const run = store.runs.lease(row, { executionId: newId() }, lease)
     if (!run) return undefined
     const startedAt = clock.now()
     insertExecution(run, startedAt)
     if (run.jobKind === 'cron') beginCron(run, startedAt)
     else beginDelayed(run, startedAt)
-    return { ...lane, run, startedAt, request: requestOf(run) }
+    return { ...lane, ...call, run, startedAt }
   }
 
   function insertExecution(run: LeasedRun, startedAt: number) {
@@ -66,11 +77,17 @@ export function createBeginAttempt(parts: {
   const beginDelayed = ({ tenantId, jobId }: RunRow, now: number) =>
     store.delayedJobs.move(tenantId, jobId, { from: 'pending', to: 'running', now })
 
-  /** The request kept at an edit, otherwise the job's own. A run never outlives its job. */
-  function requestOf({ request, jobKind, tenantId, jobId }: RunRow): JobRequest {
+  /** The request kept at an edit, otherwise the job's own, and the options of the job. */
+  function callOf({ request, jobKind, tenantId, jobId }: RunRow) {
     const jobs = jobKind === 'cron' ? store.cronJobs : store.delayedJobs
-    const stored = request === null ? jobs.find(tenantId, jobId) : JSON.parse(request)
-    return loadedRequest(stored as StoredRequest)
+    const job = jobs.find(tenantId, jobId) ?? fail(new Error('a run has outlived its job'))
+    const { timeoutMs, successStatuses, isSigned } = job
+    return {
+      request: request === null ? storedRequest(job) : (JSON.parse(request) as StoredRequest),
+      timeoutMs: timeoutMs ?? parts.timeoutMs,
+      successStatuses: successStatuses === null ? SUCCESS : JSON.parse(successStatuses),
+      isSigned,
+    }
   }
 
   return beginAttempt

@@ -1,6 +1,8 @@
 import { fail, invalid } from '../../platform/errors.ts'
+import { checkedTimeZone, UTC } from '../../platform/time-zone.ts'
+import { DEFAULT_OPTIONS, optionColumns } from './job-options.ts'
 import type { CronJobChange, NewCronJob } from './model.ts'
-import type { StoredRequest } from './request.ts'
+import { type StoredRequest, storedRequest } from './request.ts'
 import { scheduleOf } from './schedule/index.ts'
 import type { CronJobRow } from './store/cron-jobs.ts'
 
@@ -8,25 +10,36 @@ import type { CronJobRow } from './store/cron-jobs.ts'
 export const columnsOf = (input: NewCronJob) => ({
   name: input.name,
   schedule: input.schedule,
+  timeZone: checkedTimeZone(input.time_zone ?? UTC),
   url: input.url,
   method: input.method ?? 'POST',
   headers: JSON.stringify(input.headers ?? {}),
   body: input.body ?? null,
+  ...DEFAULT_OPTIONS,
+  ...optionColumns(input),
+  overlap: input.overlap ?? 'skip',
+  deduplicationId: input.deduplication_id ?? null,
   isActive: input.is_active ?? true,
 })
 
 /** Applies changes to a row. A new schedule or a resumed job starts from `now`. */
 export function changedRow(old: CronJobRow, change: CronJobChange, now: number): CronJobRow {
   const row = { ...old, ...changedColumns(change), updatedAt: now }
-  const isRescheduled = row.schedule !== old.schedule || (row.isActive && !old.isActive)
-  return isRescheduled ? { ...row, nextRunAt: nextSlot(row.schedule, now) } : row
+  const isRescheduled =
+    row.schedule !== old.schedule ||
+    row.timeZone !== old.timeZone ||
+    (row.isActive && !old.isActive)
+  return isRescheduled ? { ...row, nextRunAt: nextSlot(row, now) } : row
 }
 
 function changedColumns({ is_active, headers, ...rest }: CronJobChange): Partial<CronJobRow> {
-  const { name, schedule, url, method, body } = rest
+  const { name, schedule, time_zone, url, method, body, overlap } = rest
   return {
+    ...optionColumns(rest),
+    ...(overlap !== undefined && { overlap }),
     ...(name !== undefined && { name }),
     ...(schedule !== undefined && { schedule }),
+    ...(time_zone !== undefined && { timeZone: checkedTimeZone(time_zone) }),
     ...(url !== undefined && { url }),
     ...(method !== undefined && { method }),
     ...(body !== undefined && { body }),
@@ -36,13 +49,16 @@ function changedColumns({ is_active, headers, ...rest }: CronJobChange): Partial
 }
 
 /** The job's current request as JSON, which open runs keep when the job is edited. */
-export const keptRequest = ({ url, method, headers, body }: CronJobRow): string =>
-  JSON.stringify({ url, method, headers, body } satisfies StoredRequest)
+export const keptRequest = (row: CronJobRow): string =>
+  JSON.stringify(storedRequest(row) satisfies StoredRequest)
 
 /**
  * The first slot after `now`. Throws `invalid` for an invalid schedule or one without further
  * slots.
  */
-export const nextSlot = (schedule: string, now: number): number =>
-  scheduleOf(schedule).next(now) ??
+export const nextSlot = (
+  { schedule, timeZone }: Pick<CronJobRow, 'schedule' | 'timeZone'>,
+  now: number,
+): number =>
+  scheduleOf(schedule, timeZone).next(now) ??
   fail(invalid('has no run before the year 10000', { field: 'schedule', rule: 'never' }))

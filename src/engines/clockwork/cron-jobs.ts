@@ -8,13 +8,9 @@ import { newId } from '../../platform/ids.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import type { Outbound } from '../../platform/outbound/index.ts'
 import { changedRow, columnsOf, keptRequest, nextSlot } from './cron-job-row.ts'
-import {
-  JOB_BYTES_PER_TENANT,
-  JOBS_PER_TENANT,
-  LISTED_EXECUTIONS,
-  RUNS_IN_FLIGHT,
-} from './limits.ts'
+import { JOB_BYTES_PER_TENANT, JOBS_PER_TENANT, LISTED_EXECUTIONS } from './limits.ts'
 import type {
+  Created,
   CronJob,
   CronJobChange,
   CronJobDetail,
@@ -22,10 +18,13 @@ import type {
   NewCronJob,
   RunAccepted,
 } from './model.ts'
+import { placeFor, tooManyRuns } from './overlap.ts'
 import { presentCronJob, presentCronJobDetail, presentExecution } from './present.ts'
 import { checkRequest, hostOf } from './request.ts'
 import { scheduleOf } from './schedule/index.ts'
+import type { SecretHeaders } from './secret-headers.ts'
 import { executionShownTo } from './shown-job.ts'
+import type { SigningSecrets } from './signing-secret.ts'
 import type { CronJobRow } from './store/cron-jobs.ts'
 import type { Store } from './store/index.ts'
 import type { JobCounts } from './store/ledgers.ts'
@@ -33,7 +32,7 @@ import { sizeOf } from './store/size.ts'
 
 export type CronJobs = ReturnType<typeof createCronJobs>
 
-/** Recurring jobs: contract/clockwork, cron jobs. All times are in UTC. */
+/** Recurring jobs: contract/clockwork, cron jobs. All times in answers are in UTC. */
 export function createCronJobs(parts: {
   db: Db
   clock: Clock
@@ -41,6 +40,8 @@ export function createCronJobs(parts: {
   alerts: Alerts
   outbound: Outbound
   store: Store
+  secretHeaders: SecretHeaders
+  signingSecrets: SigningSecrets
   metering: Metering
   /** Wakes the loop for a run that is ready. */
   nudge: () => void
@@ -48,28 +49,50 @@ export function createCronJobs(parts: {
   expect: (at: number) => void
 }) {
   const { db, clock, audit, alerts, outbound, store, metering, nudge, expect } = parts
+  const { secretHeaders, signingSecrets } = parts
 
-  const list = (tenantId: string): CronJob[] => store.cronJobs.list(tenantId).map(presentCronJob)
+  /** All jobs, or those with a tag. */
+  const list = (tenantId: string, tag?: string): CronJob[] =>
+    store.cronJobs
+      .list(tenantId)
+      .map(presentCronJob)
+      .filter(({ tags }) => tag === undefined || tags.includes(tag))
 
   const get = (tenantId: string, id: string): CronJobDetail =>
     presentCronJobDetail(existing(tenantId, id), store.skipped.totals(id))
 
-  async function create(caller: Caller, input: NewCronJob): Promise<CronJob> {
-    checkRequest(outbound, input)
+  /** The job that was created with the same `deduplication_id`. */
+  const duplicateOf = (tenantId: string, { deduplication_id: id }: NewCronJob) =>
+    id === undefined ? undefined : store.cronJobs.findDuplicate(tenantId, id)
+
+  /** Creates a job, unless there is one with the same `deduplication_id`. */
+  async function createOnce(caller: Caller, input: NewCronJob): Promise<Created<CronJob>> {
     const { tenantId } = caller
+    const known = duplicateOf(tenantId, input)
+    if (known) return { job: presentCronJob(known), isNew: false }
+    checkRequest(outbound, input)
     const row = newRow(tenantId, input, clock.now())
     metering.reserve(caller)
-    await db.commitFor(tenantId, () => {
+    const duplicate = await db.commitFor(tenantId, () => {
+      const other = duplicateOf(tenantId, input)
+      if (other) return other
       const stored = store.counts.add(tenantId, { cronJobs: 1, bytes: sizeOf(row) })
       if (stored.cronJobs > JOBS_PER_TENANT)
         throw conflict(`limit reached: ${JOBS_PER_TENANT} cron jobs; delete one first`)
       refuseOversize(stored)
       store.cronJobs.insert(row)
+      if (row.isSigned) signingSecrets.ensure(tenantId)
       record(caller, 'job.created', row.id)
+      return undefined
     })
+    if (duplicate) return { job: presentCronJob(duplicate), isNew: false }
     expect(row.nextRunAt)
-    return presentCronJob(row)
+    return { job: presentCronJob(row), isNew: true }
   }
+
+  /** The new job, or the earlier one. */
+  const create = async (caller: Caller, input: NewCronJob): Promise<CronJob> =>
+    (await createOnce(caller, input)).job
 
   /** New schedules and resumed jobs start from now. Open runs keep the request they began with. */
   async function update(caller: Caller, id: string, change: CronJobChange): Promise<CronJob> {
@@ -78,7 +101,13 @@ export function createCronJobs(parts: {
     if (change.schedule !== undefined) scheduleOf(change.schedule)
     const saved = await db.commitFor(tenantId, () => {
       const old = existing(tenantId, id)
-      const changed = changedRow(old, change, clock.now())
+      const changed = {
+        ...changedRow(old, change, clock.now()),
+        ...(change.secret_headers !== undefined && {
+          secretHeaders: secretHeaders.stored('cron', id, change.secret_headers, old.secretHeaders),
+        }),
+      }
+      if (changed.isSigned) signingSecrets.ensure(tenantId)
       if (keptRequest(old) !== keptRequest(changed))
         store.runs.keepRequest(tenantId, id, keptRequest(old))
       if (old.isActive && !changed.isActive) {
@@ -117,12 +146,9 @@ export function createCronJobs(parts: {
     const { tenantId } = caller
     const now = clock.now()
     await db.commitFor(tenantId, () => {
-      const { url } = existing(tenantId, id)
+      const job = existing(tenantId, id)
       metering.reserve(caller)
-      if (store.runs.inFlight(tenantId, id) >= RUNS_IN_FLIGHT)
-        throw conflict(
-          `${RUNS_IN_FLIGHT} runs of this job are in progress; try again when one has ended`,
-        )
+      const state = placeFor(store, job) ?? fail(tooManyRuns(job))
       store.runs.insert({
         tenantId,
         jobKind: 'cron',
@@ -130,8 +156,8 @@ export function createCronJobs(parts: {
         trigger: 'manual',
         slotAt: now,
         dueAt: now,
-        state: 'ready',
-        host: hostOf(url),
+        state,
+        host: hostOf(job.url),
       })
       record(caller, 'job.run', id)
     })
@@ -159,7 +185,22 @@ export function createCronJobs(parts: {
   const existing = (tenantId: string, id: string): CronJobRow =>
     store.cronJobs.find(tenantId, id) ?? fail(notFound('job not found'))
 
-  return { list, get, create, update, remove, runNow, executions }
+  function newRow(tenantId: string, input: NewCronJob, now: number) {
+    const columns = columnsOf(input)
+    const id = newId()
+    return {
+      ...columns,
+      id,
+      tenantId,
+      secretHeaders: secretHeaders.stored('cron', id, input.secret_headers ?? {}, null),
+      lastRunAt: null,
+      nextRunAt: nextSlot(columns, now),
+      createdAt: now,
+      updatedAt: now,
+    }
+  }
+
+  return { list, get, create, createOnce, update, remove, runNow, executions }
 }
 
 function refuseOversize({ bytes }: JobCounts) {
@@ -168,13 +209,3 @@ function refuseOversize({ bytes }: JobCounts) {
       `limit reached: ${JOB_BYTES_PER_TENANT} bytes of jobs; delete some, or make them smaller`,
     )
 }
-
-const newRow = (tenantId: string, input: NewCronJob, now: number) => ({
-  ...columnsOf(input),
-  id: newId(),
-  tenantId,
-  lastRunAt: null,
-  nextRunAt: nextSlot(input.schedule, now),
-  createdAt: now,
-  updatedAt: now,
-})

@@ -7,12 +7,15 @@ import { newId } from '../../platform/ids.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import type { Outbound } from '../../platform/outbound/index.ts'
 import type { CompleteDelayedJob } from './complete-delayed-job.ts'
+import { DEFAULT_OPTIONS, optionColumns } from './job-options.ts'
 import { JOB_BYTES_PER_TENANT, JOBS_PER_TENANT } from './limits.ts'
-import type { DelayedJob, Execution, NewDelayedJob } from './model.ts'
+import type { Created, DelayedJob, Execution, NewDelayedJob } from './model.ts'
 import { presentDelayedJob, presentExecution } from './present.ts'
 import { checkRequest, hostOf } from './request.ts'
 import { parseRunAt } from './run-at.ts'
+import type { SecretHeaders } from './secret-headers.ts'
 import { executionShownTo } from './shown-job.ts'
+import type { SigningSecrets } from './signing-secret.ts'
 import type { DelayedJobRow } from './store/delayed-jobs.ts'
 import type { Store } from './store/index.ts'
 import type { JobCounts } from './store/ledgers.ts'
@@ -30,32 +33,50 @@ export function createDelayedJobs(parts: {
   audit: Audit
   outbound: Outbound
   store: Store
+  secretHeaders: SecretHeaders
+  signingSecrets: SigningSecrets
   metering: Metering
   completeDelayedJob: CompleteDelayedJob
   /** Announces a due time to the loop. */
   expect: (at: number) => void
 }) {
   const { db, clock, audit, outbound, store, metering, completeDelayedJob, expect } = parts
+  const { secretHeaders, signingSecrets } = parts
 
-  const list = (tenantId: string): DelayedJob[] =>
-    store.delayedJobs.list(tenantId).map(presentDelayedJob)
+  /** All jobs, or those with a tag. */
+  const list = (tenantId: string, tag?: string): DelayedJob[] =>
+    store.delayedJobs
+      .list(tenantId)
+      .map(presentDelayedJob)
+      .filter(({ tags }) => tag === undefined || tags.includes(tag))
 
   const get = (tenantId: string, id: string): DelayedJob =>
     presentDelayedJob(existing(tenantId, id))
 
-  /** Creates a job. `also` runs in the same commit, so that both are stored or neither. */
-  async function create(
+  /** The job that was created with the same `deduplication_id`. */
+  const duplicateOf = (tenantId: string, { deduplication_id: id }: NewDelayedJob) =>
+    id === undefined ? undefined : store.delayedJobs.findDuplicate(tenantId, id)
+
+  /**
+   * Creates a job, unless there is one with the same `deduplication_id`. `also` runs in the same
+   * commit, so that both are stored or neither.
+   */
+  async function createOnce(
     caller: Caller,
     input: NewDelayedJob,
     also: (id: string) => void = () => {},
-  ): Promise<DelayedJob> {
+  ): Promise<Created<DelayedJob>> {
     const { tenantId } = caller
+    const known = duplicateOf(tenantId, input)
+    if (known) return { job: presentDelayedJob(known), isNew: false }
     const now = clock.now()
     const runAt = parseRunAt(input.run_at, now)
     checkRequest(outbound, input)
     metering.reserve(caller)
     const row = newRow(tenantId, input, runAt, now)
-    await db.commitFor(tenantId, () => {
+    const duplicate = await db.commitFor(tenantId, () => {
+      const other = duplicateOf(tenantId, input)
+      if (other) return other
       makeRoom(tenantId, store.counts.add(tenantId, { delayedJobs: 1, bytes: sizeOf(row) }))
       store.runs.insert({
         tenantId,
@@ -68,11 +89,18 @@ export function createDelayedJobs(parts: {
         host: hostOf(input.url),
       })
       store.delayedJobs.insert(row)
+      if (row.isSigned) signingSecrets.ensure(tenantId)
       also(row.id)
+      return undefined
     })
+    if (duplicate) return { job: presentDelayedJob(duplicate), isNew: false }
     expect(runAt)
-    return presentDelayedJob(row)
+    return { job: presentDelayedJob(row), isNew: true }
   }
+
+  /** The new job, or the earlier one. */
+  const create = async (...of: Parameters<typeof createOnce>): Promise<DelayedJob> =>
+    (await createOnce(...of)).job
 
   /** Deletes the oldest ended jobs to stay within a tenant's limits: the list is not paged. */
   function makeRoom(tenantId: string, stored: JobCounts) {
@@ -117,29 +145,32 @@ export function createDelayedJobs(parts: {
   const existing = (tenantId: string, id: string): DelayedJobRow =>
     store.delayedJobs.find(tenantId, id) ?? fail(notFound('job not found'))
 
-  return { list, get, create, cancel, executions }
+  function newRow(tenantId: string, input: NewDelayedJob, runAt: number, now: number) {
+    const { name, url, method = 'POST', headers = {}, body = null } = input
+    const id = newId()
+    return {
+      id,
+      tenantId,
+      name,
+      runAt,
+      url,
+      method,
+      headers: JSON.stringify(headers),
+      body,
+      ...DEFAULT_OPTIONS,
+      ...optionColumns(input),
+      secretHeaders: secretHeaders.stored('delayed', id, input.secret_headers ?? {}, null),
+      deduplicationId: input.deduplication_id ?? null,
+      status: 'pending' as const,
+      createdAt: now,
+      updatedAt: now,
+    }
+  }
+
+  return { list, get, create, createOnce, cancel, executions }
 }
 
 const limitReached = (delayedJobs: number) =>
   delayedJobs > JOBS_PER_TENANT
     ? `limit reached: ${JOBS_PER_TENANT} pending or running delayed jobs`
     : `limit reached: ${JOB_BYTES_PER_TENANT} bytes of jobs; delete some, or make them smaller`
-
-const newRow = (
-  tenantId: string,
-  { name, url, method = 'POST', headers = {}, body = null }: NewDelayedJob,
-  runAt: number,
-  now: number,
-) => ({
-  id: newId(),
-  tenantId,
-  name,
-  runAt,
-  url,
-  method,
-  headers: JSON.stringify(headers),
-  body,
-  status: 'pending' as const,
-  createdAt: now,
-  updatedAt: now,
-})

@@ -15,7 +15,9 @@ import { createRunQueue } from './queue.ts'
 import { checkRequest, type JobRequest } from './request.ts'
 import { clockworkRetention } from './retention.ts'
 import { createRoutes } from './routes.ts'
+import { createSecretHeaders } from './secret-headers.ts'
 import { createSettling } from './settling.ts'
+import { createSigningSecrets } from './signing-secret.ts'
 import { createSlots } from './slots.ts'
 import { createStore } from './store/index.ts'
 import { createTick } from './tick.ts'
@@ -30,6 +32,8 @@ export function createClockwork(
   const { db, clock, log, outbound, metrics, retention, instances, resources, alerts } = platform
   const { tickMs, retryDelaysMs, timeoutMs } = config.clockwork
   const store = createStore(db)
+  const secretHeaders = createSecretHeaders(platform.sealing)
+  const signingSecrets = createSigningSecrets({ ...platform, store })
   const tick = createTick(tickMs)
   const events = createClockworkMetrics({ metrics, clock, db }, store)
   const completeDelayedJob = createCompleteDelayedJob({
@@ -46,6 +50,7 @@ export function createClockwork(
       store,
       clock,
       failuresKeptMs: config.retention.failedExecutionsMs,
+      timeoutMs,
     }),
     settling: createSettling({
       store,
@@ -55,13 +60,14 @@ export function createClockwork(
       jobAlerts: createJobAlerts({ store, alerts }),
       events,
     }),
-    send: createAttempt({ outbound, clock, timeoutMs }),
+    send: createAttempt({ outbound, clock, secretHeaders, signingSecrets }),
   })
   const loop = createDueLoop({ queue, db, clock, log, instances })
   const { nudge } = loop
   const expect = (at: number) => loop.expect(tick.ceil(at))
-  const jobs = createCronJobs({ ...platform, store, nudge, expect })
-  const delayed = createDelayedJobs({ ...platform, store, completeDelayedJob, expect })
+  const stored = { ...platform, store, secretHeaders, signingSecrets }
+  const jobs = createCronJobs({ ...stored, nudge, expect })
+  const delayed = createDelayedJobs({ ...stored, completeDelayedJob, expect })
   const preview = createPreview({ clock, outbound })
   retention.add(...clockworkRetention(store))
   const { cronJobs, delayedJobs } = store
@@ -69,10 +75,11 @@ export function createClockwork(
   resources.add('clockwork:delayed', (tenantId, id) => delayedJobs.find(tenantId, id) !== undefined)
 
   const routes = (at: { prefix: string; access: Scoped }) =>
-    createRoutes({ ...at, jobs, delayed, preview })
+    createRoutes({ ...at, jobs, delayed, preview, signingSecrets })
 
   /** Checks parts of a request for a form, which shows all errors together. */
   const checkCall = (call: Partial<JobRequest>) => checkRequest(outbound, call)
 
-  return { jobs, delayed, preview, checkCall, queries: createQueries(store), loop, routes }
+  const queries = createQueries(store)
+  return { jobs, delayed, preview, signingSecrets, checkCall, queries, loop, routes }
 }

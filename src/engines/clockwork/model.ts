@@ -1,6 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { type TSchema, t } from 'elysia'
-import { lenient, Moment, OptionalTimestamp, Timestamp, Timings, Url } from '../../http/schemas.ts'
+import {
+  lenient,
+  Moment,
+  OptionalTimestamp,
+  oneOf,
+  Timestamp,
+  Timings,
+  Url,
+} from '../../http/schemas.ts'
+import { DeduplicationId, JobOptions, OVERLAPS } from './job-options.ts'
 import { METHODS } from './request.ts'
 
 /** `expected` is what an error message says about an invalid value. */
@@ -8,6 +17,10 @@ const Name = t.String({ minLength: 1, maxLength: 255, expected: 'a string of 1 t
 const Schedule = t.String({
   expected: 'a cron expression of five fields',
   examples: ['*/15 * * * *'],
+})
+const TimeZone = t.String({
+  expected: 'a time zone such as Europe/Berlin',
+  examples: ['Europe/Berlin'],
 })
 const MethodName = t.UnionEnum(METHODS, { default: 'POST' })
 const Headers = t.Record(t.String(), t.String({ expected: 'a string' }), {
@@ -28,14 +41,34 @@ const REQUEST_DEFAULTS = { method: 'POST', headers: {}, body: null }
 /** An optional request field without the default, which would otherwise be filled in. */
 const optional = <T extends TSchema>({ default: _, ...schema }: T) => t.Optional(schema as T)
 
+const options = {
+  timeout_ms: optional(JobOptions.timeout_ms),
+  retry: optional(JobOptions.retry),
+  success_statuses: optional(JobOptions.success_statuses),
+  secret_headers: optional(JobOptions.secret_headers),
+  signed: optional(JobOptions.signed),
+  tags: optional(JobOptions.tags),
+  notes: optional(JobOptions.notes),
+}
+
+/** A job, and whether it is new: an earlier one may have the same `deduplication_id`. */
+export interface Created<Job> {
+  job: Job
+  isNew: boolean
+}
+
 export const NewCronJob = lenient(
   {
     name: Name,
     schedule: Schedule,
+    time_zone: optional(TimeZone),
     url: Url,
     method: optional(MethodName),
     headers: optional(Headers),
     body: optional(Body),
+    ...options,
+    overlap: t.Optional(oneOf(OVERLAPS)),
+    deduplication_id: t.Optional(DeduplicationId),
     is_active: t.Optional(t.Boolean()),
   },
   {
@@ -45,7 +78,9 @@ export const NewCronJob = lenient(
 )
 export type NewCronJob = typeof NewCronJob.static
 
-export const CronJobChange = t.Partial(NewCronJob, {
+const { deduplication_id: _, ...changeable } = NewCronJob.properties
+
+export const CronJobChange = t.Partial(t.Object(changeable), {
   additionalProperties: true,
   examples: [{ schedule: '0 9 * * 1-5', is_active: true }],
   defaults: {},
@@ -60,6 +95,8 @@ export const NewDelayedJob = lenient(
     method: optional(MethodName),
     headers: optional(Headers),
     body: optional(Body),
+    ...options,
+    deduplication_id: t.Optional(DeduplicationId),
   },
   {
     examples: [{ name: 'Trial reminder', run_at: '2036-01-31T12:00:00Z', ...REQUEST_EXAMPLE }],
@@ -68,17 +105,27 @@ export const NewDelayedJob = lenient(
 )
 export type NewDelayedJob = typeof NewDelayedJob.static
 
-export const PreviewRequest = lenient({ schedule: Schedule, url: t.Optional(Url) })
+export const PreviewRequest = lenient({
+  schedule: Schedule,
+  time_zone: optional(TimeZone),
+  url: t.Optional(Url),
+})
 export type PreviewRequest = typeof PreviewRequest.static
 
-const target = { url: t.String(), method: MethodName, headers: Headers, body: Body }
+const target = {
+  ...{ url: t.String(), method: MethodName, headers: Headers, body: Body },
+  ...JobOptions,
+  deduplication_id: t.Nullable(t.String()),
+}
 
 export const CronJob = t.Object({
   id: t.String(),
   tenant_id: t.String(),
   name: t.String(),
   schedule: t.String(),
+  time_zone: t.String(),
   ...target,
+  overlap: oneOf(OVERLAPS),
   is_active: t.Boolean(),
   last_run_at: OptionalTimestamp,
   next_run_at: Timestamp,
@@ -125,13 +172,24 @@ export const Execution = t.Object({
 })
 export type Execution = typeof Execution.static
 
+/** The secret that signs requests of jobs. */
+export const SigningSecret = t.Object({
+  secret: t.Nullable(t.String({ description: 'Null before the first signed job.' })),
+  previous_expires_at: OptionalTimestamp,
+})
+export type SigningSecret = typeof SigningSecret.static
+
+export const TaggedWith = t.Object({ tag: t.Optional(t.String()) }, { additionalProperties: true })
+
 export const RunAccepted = t.Object({ job_id: t.String(), requested_at: Timestamp })
 export type RunAccepted = typeof RunAccepted.static
 
 export const Preview = t.Object({
   schedule: t.String(),
+  time_zone: t.String(),
   description: t.String({ examples: ['Every 15 minutes'] }),
   next_runs: t.Array(Timestamp),
+  next_runs_local: t.Array(t.String({ examples: ['2026-11-22T15:05:00+01:00'] })),
   warnings: t.Array(t.String(), { examples: [[]] }),
   url: t.Nullable(
     t.Object({ url: t.String(), allowed: t.Boolean(), reason: t.Nullable(t.String()) }),

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { eq } from 'drizzle-orm'
+import { secretsField } from '../../delivery/portable.ts'
 import { invalid } from '../../platform/errors.ts'
 import { checkHeaders } from '../../platform/outbound/index.ts'
 import { json, requireWebUrl } from '../../platform/portable/fields.ts'
@@ -9,10 +10,13 @@ import {
   type Portable,
   type PortableTable,
 } from '../../platform/portable/table.ts'
+import { checkedTimeZone } from '../../platform/time-zone.ts'
 import { JOB_BYTES_PER_TENANT, JOBS_PER_TENANT } from './limits.ts'
+import { checkOptions, options } from './portable-options.ts'
 import { hostOf } from './request.ts'
 import { scheduleOf } from './schedule/index.ts'
-import { cronJobs, delayedJobs } from './schema.ts'
+import { cronJobs, delayedJobs, jobSigningSecrets } from './schema.ts'
+import { signingSecrets as sealedSigningSecrets } from './sealed.ts'
 import type { CronJobRow } from './store/cron-jobs.ts'
 import type { DelayedJobRow } from './store/delayed-jobs.ts'
 import { createStore } from './store/index.ts'
@@ -37,12 +41,15 @@ const cronJob: PortableTable<CronJobRow> = {
     tenantId: asItIs,
     name: asItIs,
     schedule: asItIs,
+    timeZone: asItIs,
     ...target,
+    ...options('cron'),
+    overlap: asItIs,
     isActive: asItIs,
     lastRunAt: asItIs,
     nextRunAt: {
       leftOut: 'recomputed: slots missed during the move are not run',
-      instead: ({ schedule }, now) => scheduleOf(schedule).next(now) ?? NEVER,
+      instead: ({ schedule, timeZone }, now) => scheduleOf(schedule, timeZone).next(now) ?? NEVER,
     },
     createdAt: asItIs,
     updatedAt: asItIs,
@@ -51,6 +58,9 @@ const cronJob: PortableTable<CronJobRow> = {
   most: { rows: JOBS_PER_TENANT },
   check(job) {
     checkTarget(job)
+    checkOptions(job)
+    if (checkedTimeZone(job.timeZone) !== job.timeZone)
+      throw invalid('must have its usual spelling', { field: 'time_zone', rule: 'format' })
     scheduleOf(job.schedule)
   },
   arriving(db) {
@@ -71,6 +81,7 @@ const delayedJob: PortableTable<DelayedJobRow> = {
     name: asItIs,
     runAt: asItIs,
     ...target,
+    ...options('delayed'),
     status: asItIs,
     createdAt: asItIs,
     updatedAt: asItIs,
@@ -82,6 +93,7 @@ const delayedJob: PortableTable<DelayedJobRow> = {
   most: { rows: JOBS_PER_TENANT },
   check(job) {
     checkTarget(job)
+    checkOptions(job)
     if (job.status !== 'pending')
       throw invalid('must be pending', { field: 'status', rule: 'choice' })
   },
@@ -113,6 +125,15 @@ function checkTarget({ name, url }: Pick<CronJobRow, 'name' | 'url'>) {
   requireWebUrl(url, 'url')
 }
 
+/** Signs the requests of the jobs that follow it in the file. */
+const signingSecret: PortableTable<typeof jobSigningSecrets.$inferSelect> = {
+  kind: 'job_signing_secret',
+  table: jobSigningSecrets,
+  columns: { tenantId: asItIs, secrets: secretsField(sealedSigningSecrets), updatedAt: asItIs },
+  order: ['tenantId'],
+  most: { rows: 1 },
+}
+
 function refuseOversize({ bytes }: JobCounts) {
   if (bytes > JOB_BYTES_PER_TENANT)
     throw invalid(`jobs must be at most ${JOB_BYTES_PER_TENANT} bytes in total`, {
@@ -122,7 +143,7 @@ function refuseOversize({ bytes }: JobCounts) {
 
 /** Exports jobs that have not ended. */
 export const portable: Portable = {
-  tables: [cronJob, delayedJob],
+  tables: [signingSecret, cronJob, delayedJob],
   leftOut: {
     runs: 'recreated for delayed jobs; runs of cron jobs finish where they started',
     executions: 'history',

@@ -1,5 +1,7 @@
 import { isoOrNull, isoTime } from '../../platform/clock.ts'
+import { presentOptions } from './job-options.ts'
 import type { CronJob, CronJobDetail, DelayedJob, Execution } from './model.ts'
+import { maskedIn } from './secret-headers.ts'
 import type { CronJobRow } from './store/cron-jobs.ts'
 import type { NewDelayedJobRow } from './store/delayed-jobs.ts'
 import type { ExecutionRow } from './store/executions.ts'
@@ -10,10 +12,15 @@ export const presentCronJob = (row: Omit<CronJobRow, 'seq'>): CronJob => ({
   tenant_id: row.tenantId,
   name: row.name,
   schedule: row.schedule,
+  time_zone: row.timeZone,
   url: row.url,
   method: row.method,
   headers: JSON.parse(row.headers),
   body: row.body,
+  ...presentOptions(row),
+  secret_headers: maskedIn(row.secretHeaders),
+  deduplication_id: row.deduplicationId,
+  overlap: row.overlap,
   is_active: row.isActive,
   last_run_at: isoOrNull(row.lastRunAt),
   next_run_at: isoTime(row.nextRunAt),
@@ -35,6 +42,9 @@ export const presentDelayedJob = (row: NewDelayedJobRow): DelayedJob => ({
   method: row.method,
   headers: JSON.parse(row.headers),
   body: row.body,
+  ...presentOptions(row),
+  secret_headers: maskedIn(row.secretHeaders),
+  deduplication_id: row.deduplicationId,
   status: row.status,
   created_at: isoTime(row.createdAt),
   updated_at: isoTime(row.updatedAt),

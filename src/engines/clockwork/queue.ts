@@ -16,7 +16,7 @@ export function createRunQueue(parts: {
   store: Store
   clock: Clock
   tick: Tick
-  /** The longest time that an attempt may take, in milliseconds. */
+  /** The longest that an attempt of a job without an own timeout may take, in milliseconds. */
   timeoutMs: number
   slots: ReturnType<typeof createSlots>
   beginAttempt: BeginAttempt
@@ -41,9 +41,6 @@ export function createRunQueue(parts: {
   const claim = (lane: Lane, limit: number, lease: Lease): Attempt[] =>
     store.runs.ready(lane, limit).flatMap((run) => beginAttempt(run, lane, lease) ?? [])
 
-  const perform = ({ request, run }: Attempt, signal: AbortSignal) =>
-    send(request, { executionId: run.executionId, number: run.attempt }, signal)
-
   const broken = ({ startedAt }: Attempt): AttemptOutcome =>
     unanswered(BROKEN, startedAt, clock.now())
 
@@ -62,7 +59,7 @@ export function createRunQueue(parts: {
     promote,
     nextLane: store.runs.nextLane,
     claim,
-    perform,
+    perform: send,
     broken,
     settle,
     hasLost: store.runs.hasLost,

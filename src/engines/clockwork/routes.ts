@@ -1,4 +1,5 @@
 import { Elysia, t } from 'elysia'
+import { Rotation } from '../../http/delivery-log/model.ts'
 import { Empty, PlainErrors, refusalsIn } from '../../http/responses.ts'
 import type { Scoped } from '../../http/scoped.ts'
 import type { CronJobs } from './cron-jobs.ts'
@@ -14,8 +15,11 @@ import {
   Preview,
   PreviewRequest,
   RunAccepted,
+  SigningSecret,
+  TaggedWith,
 } from './model.ts'
 import { shownTo } from './shown-job.ts'
+import type { SigningSecrets } from './signing-secret.ts'
 
 const { 404: Unknown, 409: Conflict } = PlainErrors
 const { refused, badBody, spent } = refusalsIn(PlainErrors)
@@ -28,24 +32,34 @@ export function createRoutes(parts: {
   jobs: CronJobs
   delayed: DelayedJobs
   preview: (request: PreviewRequest) => Preview
+  signingSecrets: SigningSecrets
 }) {
-  const { prefix, access, jobs, delayed, preview } = parts
+  const { prefix, access, jobs, delayed, preview, signingSecrets } = parts
 
   return new Elysia({ prefix, tags: ['clockwork'] })
     .use(access)
-    .get('/jobs', ({ caller }) => jobs.list(caller.tenantId).map((job) => shownTo(caller, job)), {
-      scope,
-      detail: { summary: 'List cron jobs', description: 'Newest first.' },
-      response: { 200: t.Array(CronJob), ...refused },
-    })
+    .get(
+      '/jobs',
+      ({ caller, query }) =>
+        jobs.list(caller.tenantId, query.tag).map((job) => shownTo(caller, job)),
+      {
+        scope,
+        detail: { summary: 'List cron jobs', description: 'Newest first.' },
+        query: TaggedWith,
+        response: { 200: t.Array(CronJob), ...refused },
+      },
+    )
     .post(
       '/jobs',
-      async ({ caller, body, status }) => status(201, await jobs.create(caller, body)),
+      async ({ caller, body, status }) => {
+        const { job, isNew } = await jobs.createOnce(caller, body)
+        return status(isNew ? 201 : 200, job)
+      },
       {
         scope,
         detail: { summary: 'Create a cron job' },
         body: NewCronJob,
-        response: { 201: CronJob, ...badBody, ...refused, ...spent, 409: Conflict },
+        response: { 200: CronJob, 201: CronJob, ...badBody, ...refused, ...spent, 409: Conflict },
       },
     )
     .post('/jobs/preview', ({ body }) => preview(body), {
@@ -116,21 +130,33 @@ export function createRoutes(parts: {
     )
     .get(
       '/delayed',
-      ({ caller }) => delayed.list(caller.tenantId).map((job) => shownTo(caller, job)),
+      ({ caller, query }) =>
+        delayed.list(caller.tenantId, query.tag).map((job) => shownTo(caller, job)),
       {
         scope,
         detail: { summary: 'List delayed jobs', description: 'Sorted by `run_at`.' },
+        query: TaggedWith,
         response: { 200: t.Array(DelayedJob), ...refused },
       },
     )
     .post(
       '/delayed',
-      async ({ caller, body, status }) => status(201, await delayed.create(caller, body)),
+      async ({ caller, body, status }) => {
+        const { job, isNew } = await delayed.createOnce(caller, body)
+        return status(isNew ? 201 : 200, job)
+      },
       {
         scope,
         detail: { summary: 'Create a delayed job' },
         body: NewDelayedJob,
-        response: { 201: DelayedJob, ...badBody, ...refused, ...spent, 409: Conflict },
+        response: {
+          200: DelayedJob,
+          201: DelayedJob,
+          ...badBody,
+          ...refused,
+          ...spent,
+          409: Conflict,
+        },
       },
     )
     .get(
@@ -161,4 +187,21 @@ export function createRoutes(parts: {
         response: { 200: t.Array(Execution), ...refused, 404: Unknown },
       },
     )
+    .get('/signing-secret', ({ caller }) => signingSecrets.get(caller), {
+      scope,
+      detail: {
+        summary: 'Get the signing secret of jobs',
+        description: 'The first signed job creates it.',
+      },
+      response: { 200: SigningSecret, ...refused },
+    })
+    .post('/signing-secret/rotate', ({ caller, body }) => signingSecrets.replace(caller, body), {
+      scope,
+      detail: {
+        summary: 'Rotate the signing secret of jobs',
+        description: 'The previous secret also signs during the grace period.',
+      },
+      body: t.Nullable(Rotation),
+      response: { 200: SigningSecret, ...badBody, ...refused, 409: Conflict },
+    })
 }

@@ -9,6 +9,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
 import { tenantId } from '../../platform/schema.ts'
+import { UTC } from '../../platform/time-zone.ts'
 
 /** The request of a job: the same columns for both kinds of job. */
 const target = () => ({
@@ -19,6 +20,20 @@ const target = () => ({
   body: text('body'),
 })
 
+/** What both kinds of job can change about their requests. Null stands for the default. */
+const options = () => ({
+  timeoutMs: integer('timeout_ms'),
+  /** JSON objects and lists as the tenant sent them. */
+  retry: text('retry'),
+  successStatuses: text('success_statuses'),
+  tags: text('tags').notNull().default('[]'),
+  notes: text('notes'),
+  /** JSON object of header names and a sealed JSON object of headers. */
+  secretHeaders: text('secret_headers'),
+  isSigned: integer('is_signed', { mode: 'boolean' }).notNull().default(false),
+  deduplicationId: text('deduplication_id'),
+})
+
 export const cronJobs = sqliteTable(
   'cron_jobs',
   {
@@ -27,7 +42,13 @@ export const cronJobs = sqliteTable(
     tenantId: tenantId(),
     name: text('name').notNull(),
     schedule: text('schedule').notNull(),
+    /** IANA name of the zone that the schedule is in. */
+    timeZone: text('time_zone').notNull().default(UTC),
     ...target(),
+    ...options(),
+    overlap: text('overlap', { enum: ['skip', 'queue', 'allow'] })
+      .notNull()
+      .default('skip'),
     isActive: integer('is_active', { mode: 'boolean' }).notNull(),
     lastRunAt: integer('last_run_at'),
     nextRunAt: integer('next_run_at').notNull(),
@@ -37,6 +58,9 @@ export const cronJobs = sqliteTable(
   (t) => [
     index('cron_jobs_by_tenant').on(t.tenantId, t.seq),
     index('cron_jobs_by_url').on(t.tenantId, t.url),
+    uniqueIndex('cron_jobs_deduplication')
+      .on(t.tenantId, t.deduplicationId)
+      .where(sql`deduplication_id is not null`),
     index('cron_jobs_next').on(t.tenantId, t.nextRunAt).where(sql`is_active = 1`),
     index('cron_jobs_due').on(t.nextRunAt).where(sql`is_active = 1`),
   ],
@@ -52,6 +76,7 @@ export const delayedJobs = sqliteTable(
     /** Changes to the time of the next attempt while a retry is due. */
     runAt: integer('run_at').notNull(),
     ...target(),
+    ...options(),
     status: text('status', {
       enum: ['pending', 'running', 'success', 'failed', 'cancelled'],
     }).notNull(),
@@ -62,6 +87,9 @@ export const delayedJobs = sqliteTable(
   },
   (t) => [
     index('delayed_jobs_by_tenant').on(t.tenantId, t.runAt, t.seq),
+    uniqueIndex('delayed_jobs_deduplication')
+      .on(t.tenantId, t.deduplicationId)
+      .where(sql`deduplication_id is not null`),
     index('delayed_jobs_expired').on(t.expiresAt).where(sql`expires_at is not null`),
     index('delayed_jobs_ended').on(t.tenantId, t.expiresAt).where(sql`expires_at is not null`),
     check(
@@ -72,8 +100,9 @@ export const delayedJobs = sqliteTable(
 )
 
 /**
- * One row from when a run is known until it succeeds or fails for good. States: `waiting` for its
- * time, `ready` in its lane's queue (tenant and host), or `leased` by the process that sends it.
+ * One row from when a run is known until it succeeds or fails for good. States: `queued` until another
+ * run of the job has ended, `waiting` for its time, `ready` in its lane's queue (tenant and host), or
+ * `leased` by the process that sends it.
  */
 export const runs = sqliteTable(
   'runs',
@@ -89,12 +118,14 @@ export const runs = sqliteTable(
     dueAt: integer('due_at').notNull(),
     /** Number of the next or current attempt, from 1. */
     attempt: integer('attempt').notNull(),
-    state: text('state', { enum: ['waiting', 'ready', 'leased'] }).notNull(),
+    state: text('state', { enum: ['queued', 'waiting', 'ready', 'leased'] }).notNull(),
     host: text('host').notNull(),
     /** The request of the run as JSON, set when the job is edited. */
     request: text('request'),
     leaseOwner: text('lease_owner'),
     leaseUntil: integer('lease_until'),
+    /** Id of the run in signed requests, the same for all attempts. */
+    runId: text('run_id'),
     /** The execution in progress. A result is stored only while this id matches. */
     executionId: text('execution_id'),
   },
@@ -172,6 +203,14 @@ export const clockworkHours = sqliteTable(
     index('clockwork_hours_by_time').on(t.hour),
   ],
 )
+
+/** Secrets that sign the requests of a tenant's jobs. */
+export const jobSigningSecrets = sqliteTable('job_signing_secrets', {
+  tenantId: tenantId().primaryKey(),
+  /** Sealed JSON list, the current secret first. */
+  secrets: text('secrets').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
 
 /** How much a tenant has stored, so that checking a limit takes a single row. */
 export const jobCounts = sqliteTable('job_counts', {

@@ -2,7 +2,7 @@ import { type AttemptOutcome, unanswered } from './attempt.ts'
 import type { CompleteDelayedJob } from './complete-delayed-job.ts'
 import type { JobAlerts } from './job-alerts.ts'
 import type { RunEvents } from './metrics.ts'
-import { nextAttemptAt } from './retry.ts'
+import { isRetried, nextAttemptAt, retryPolicyOf } from './retry.ts'
 import type { ExecutionResult } from './store/executions.ts'
 import type { Store } from './store/index.ts'
 import type { LeasedRun, RunRow } from './store/runs.ts'
@@ -22,15 +22,16 @@ export function createSettling(parts: {
   const { store, tick, retryDelaysMs, completeDelayedJob, jobAlerts, events } = parts
 
   /**
-   * Ends an attempt and returns when the next one is due, if there is one. Does nothing if the
+   * Ends an attempt and returns when the next one, or a queued run, is due, if there is one. Does nothing if the
    * lease is void, because another process has already ended the attempt.
    */
   function end(
     run: LeasedRun,
     startedAt: number,
-    { result, retryable }: AttemptOutcome,
+    { result, isRefused }: AttemptOutcome,
   ): number | undefined {
-    const retryAt = retryable ? retryTime(run, startedAt, result.completedAt) : undefined
+    const isFinal = result.status === 'success' || isRefused
+    const retryAt = isFinal ? undefined : retryTime(run, startedAt, result)
     const held = retryAt === undefined ? store.runs.finish(run) : store.runs.rearm(run, retryAt)
     if (!held) return undefined
     store.executions.complete(run.executionId, result)
@@ -38,18 +39,26 @@ export function createSettling(parts: {
     if (run.jobKind === 'delayed') moveDelayedJob(run, result, retryAt)
     if (retryAt === undefined) jobAlerts.ended(run, result)
     events.attemptEnded(result.status, Math.max(startedAt - run.dueAt, 0))
-    return retryAt
+    const isReleased = retryAt === undefined && store.runs.release(run.tenantId, run.jobId)
+    return isReleased ? result.completedAt : retryAt
   }
 
-  function retryTime(run: RunRow, startedAt: number, completedAt: number) {
-    if (isPaused(run)) return undefined
-    const { attempt } = run
-    return nextAttemptAt({ attempt, startedAt, completedAt }, retryDelaysMs, tick)
+  function retryTime(run: RunRow, startedAt: number, result: ExecutionResult) {
+    const job = openJob(run)
+    if (!job) return undefined
+    const options = job.retry === null ? null : JSON.parse(job.retry)
+    const policy = retryPolicyOf(options, retryDelaysMs)
+    if (!isRetried(result.responseStatus, policy)) return undefined
+    const { completedAt } = result
+    return nextAttemptAt({ attempt: run.attempt, startedAt, completedAt }, policy.delaysMs, tick)
   }
 
-  /** Whether the run of a paused job gets no more attempts. A manual run continues. */
-  const isPaused = ({ jobKind, trigger, tenantId, jobId }: RunRow): boolean =>
-    jobKind === 'cron' && trigger === 'schedule' && !store.cronJobs.find(tenantId, jobId)?.isActive
+  /** The job of a run, unless it is paused: then only a manual run continues. */
+  function openJob({ jobKind, trigger, tenantId, jobId }: RunRow) {
+    if (jobKind === 'delayed') return store.delayedJobs.find(tenantId, jobId)
+    const job = store.cronJobs.find(tenantId, jobId)
+    return job?.isActive || trigger === 'manual' ? job : undefined
+  }
 
   function moveDelayedJob(
     { tenantId, jobId }: RunRow,

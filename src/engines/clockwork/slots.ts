@@ -1,5 +1,5 @@
-import { RUNS_IN_FLIGHT } from './limits.ts'
 import type { RunEvents } from './metrics.ts'
+import { placeFor } from './overlap.ts'
 import { hostOf } from './request.ts'
 import { countOccurrences, scheduleOf } from './schedule/index.ts'
 import type { DueCronJob } from './store/cron-jobs.ts'
@@ -20,11 +20,12 @@ export function createSlots({ store, events }: { store: Store; events: RunEvents
 
   /** After an outage, the first missed slot runs late and the others are counted as skipped. */
   function fireSlot(job: DueCronJob, cutoff: number) {
-    const schedule = scheduleOf(job.schedule)
+    const schedule = scheduleOf(job.schedule, job.timeZone)
     const slot = job.nextRunAt
     if (!store.cronJobs.advance(job.seq, slot, schedule.next(cutoff) ?? NEVER)) return
     skip(job.id, 'outage', cutoff, countOccurrences(schedule, slot, cutoff))
-    if (store.runs.inFlight(job.tenantId, job.id) < RUNS_IN_FLIGHT) enqueue(job)
+    const state = placeFor(store, job)
+    if (state) enqueue(job, state)
     else skip(job.id, 'overlap', cutoff, 1)
   }
 
@@ -34,7 +35,7 @@ export function createSlots({ store, events }: { store: Store; events: RunEvents
     events.slotsSkipped(reason, count)
   }
 
-  function enqueue({ tenantId, id, url, nextRunAt: slot }: DueCronJob) {
+  function enqueue({ tenantId, id, url, nextRunAt: slot }: DueCronJob, state: 'ready' | 'queued') {
     store.runs.insert({
       tenantId,
       jobKind: 'cron',
@@ -42,7 +43,7 @@ export function createSlots({ store, events }: { store: Store; events: RunEvents
       trigger: 'schedule',
       slotAt: slot,
       dueAt: slot,
-      state: 'ready',
+      state,
       host: hostOf(url),
     })
   }

@@ -35,6 +35,8 @@ export interface OutboundRequest {
   method: string
   headers: Record<string, string>
   body: string | Uint8Array | null
+  /** Names of headers with secret values, which a test receiver hides. */
+  secretHeaders?: readonly string[]
   timeoutMs?: number
   maxResponseBytes?: number
   signal?: AbortSignal

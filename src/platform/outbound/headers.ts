@@ -31,51 +31,47 @@ export function isForwardableHeader(name: string): boolean {
 }
 
 /** Throws `invalid`, with the header, if a request can't carry these headers. */
-export function checkHeaders(headers: Record<string, string>): void {
+export function checkHeaders(headers: Record<string, string>, field = 'headers'): void {
   const entries = Object.entries(headers)
   if (entries.length > MAX_HEADERS)
-    throw invalid(`must have at most ${MAX_HEADERS} headers`, {
-      field: 'headers',
-      rule: 'too_many',
-    })
-  checkEachHeader(headers)
+    throw invalid(`must have at most ${MAX_HEADERS} headers`, { field, rule: 'too_many' })
+  checkEachHeader(headers, field)
   const size = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
   if (size > MAX_HEAD_BYTES)
     throw invalid(`must be at most ${MAX_HEAD_BYTES / 1024} KB in total`, {
-      field: 'headers',
+      field,
       rule: 'too_large',
     })
 }
 
 /** Like `checkHeaders`, without limits on number and total size, which are for stored ones. */
-export function checkEachHeader(headers: Record<string, string>): void {
-  for (const [name, value] of Object.entries(headers)) checkHeader(name, value)
+export function checkEachHeader(headers: Record<string, string>, field = 'headers'): void {
+  for (const [name, value] of Object.entries(headers)) checkHeader(name, value, field)
 }
 
-function checkHeader(name: string, value: string) {
-  if (name === '')
-    throw invalid('must not have a header without a name', { field: 'headers', rule: 'format' })
+function checkHeader(name: string, value: string, field: string) {
+  if (name === '') throw invalid('must not have a header without a name', { field, rule: 'format' })
   if (name.length > MAX_NAME_LENGTH) {
     throw invalid(
       `must not have a name longer than ${MAX_NAME_LENGTH} characters, such as ${shown(name)}`,
-      { field: 'headers', rule: 'too_long' },
+      { field, rule: 'too_long' },
     )
   }
   if (!NAME.test(name)) {
     throw invalid(`must have names of letters, digits and hyphens, unlike ${shown(name)}`, {
-      field: 'headers',
+      field,
       rule: 'format',
     })
   }
   if (value.length > MAX_VALUE_LENGTH) {
     throw invalid(`must be at most ${MAX_VALUE_LENGTH / 1024} KB`, {
-      field: `headers.${name}`,
+      field: `${field}.${name}`,
       rule: 'too_large',
     })
   }
   if (!VALUE.test(value)) {
     throw invalid('must only have characters that are allowed in a header', {
-      field: `headers.${name}`,
+      field: `${field}.${name}`,
       rule: 'characters',
     })
   }

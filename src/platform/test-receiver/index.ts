@@ -87,14 +87,14 @@ export function createTestReceivers(parts: { db: Db; clock: Clock; sealing: Seal
 
   async function keep(
     { tenantId, name }: { tenantId: string; name: string },
-    { method, headers, body }: OutboundRequest,
+    { method, headers, secretHeaders = [], body }: OutboundRequest,
   ): Promise<OutboundResult> {
     const bytes = Buffer.from(body ?? '')
     const row = {
       tenantId,
       receiver: name,
       method: method.toUpperCase(),
-      headers: JSON.stringify(upTo(KEPT_HEADER_BYTES, masked(headers))),
+      headers: JSON.stringify(upTo(KEPT_HEADER_BYTES, masked(headers, secretHeaders))),
       body: textOf(bytes.subarray(0, KEPT_BODY_BYTES)),
       bodyBytes: bytes.length,
       createdAt: clock.now(),
@@ -139,11 +139,14 @@ export const isTestReceiver = (url: string): boolean => URL.parse(url)?.origin =
 const SIGNATURE = /^(v1,[\w+/]{43}=( |$))+$|^t=\d+(,v1=[0-9a-f]{64})+$/
 
 /** Hides secrets, such as the token in a header of a job. */
-const masked = (headers: Record<string, string>): Record<string, string> =>
+const masked = (
+  headers: Record<string, string>,
+  secret: readonly string[],
+): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
-      isSensitive(name) && !SIGNATURE.test(value) ? MASK : value,
+      secret.includes(name) || (isSensitive(name) && !SIGNATURE.test(value)) ? MASK : value,
     ]),
   )
 

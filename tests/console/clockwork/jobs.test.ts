@@ -84,6 +84,102 @@ test('A new job has a preview of its schedule, which saves nothing, and may be a
   expect((await owner.open(copy)).status).toBe(404)
 })
 
+test('A form shows and keeps the time zone of its job, with runs also in the zone of the tenant', async () => {
+  const { id, owner, target } = await app.newTenant()
+  await owner.send('/settings', { name: 'Acme', time_zone: 'Asia/Tokyo' })
+  const create = `${JOBS}/new`
+  const form = await owner.sees(create, 'name="time_zone"', 'value="UTC"')
+  expect(form.html).toMatch(/<datalist[^>]*><option value="Asia\/Tokyo">/)
+  const fields = typed(target.url, { schedule: '30 2 * * *', time_zone: 'Europe/Berlin' })
+  const preview = await owner.send(create, { ...fields, intent: 'preview' })
+  preview.says('Runs at 02:30 Europe/Berlin every day')
+  expect(preview.html).toMatch(/02:30 GMT[+]1 <span class="hint">[^<]* 10:30 GMT[+]9</)
+  const wrong = await owner.send(create, { ...fields, schedule: 'no', time_zone: 'Mars' })
+  expect(wrong.wrong).toEqual(['schedule', 'time_zone'])
+  await owner.press(create, 'Create job', { ...fields, is_active: 'true' })
+  const [job] = app.clockwork.jobs.list(id)
+  expect(job).toMatchObject({ schedule: '30 2 * * *', time_zone: 'Europe/Berlin' })
+  const path = `${JOBS}/${job?.id}`
+  await owner.sees(path, '02:30 Europe/Berlin', '02:30 GMT+1')
+  await owner.sees(JOBS, 'At 02:30 Europe/Berlin every day')
+  const edited = { ...fields, time_zone: 'America/New_York' }
+  await owner.press(`${path}/edit`, 'Save job', edited)
+  expect(app.clockwork.jobs.list(id)).toMatchObject([{ time_zone: 'America/New_York' }])
+  await owner.press(path, 'Delete job')
+})
+
+const DEDUPLICATED = { deduplication_id: 'one' }
+
+const OPTIONS = {
+  ...{ secret_headers: 'X-Key: hidden-value', signed: 'true', timeout_ms: '5000' },
+  ...{ success_statuses: '2xx, 304', retry: 'backoff', max_attempts: '5', initial_seconds: '10' },
+  ...{ factor: '3', max_seconds: '', retry_statuses: '5xx 409', on_network_error: 'true' },
+  ...{ overlap: 'queue', tags: 'billing, eu', notes: 'Ask Ada' },
+}
+
+test('The form of a job sets, shows and keeps every option, but shows no secret', async () => {
+  const { id, owner, target } = await app.newTenant()
+  const create = `${JOBS}/new`
+  const fields = typed(target.url, { ...OPTIONS, headers: '', is_active: 'true' })
+  await owner.press(create, 'Create job', { ...fields, ...DEDUPLICATED })
+  const [job] = app.clockwork.jobs.list(id)
+  const retry = { max_attempts: 5, backoff: { initial_seconds: 10, factor: 3 } }
+  const options = {
+    ...{ timeout_ms: 5000, success_statuses: ['2xx', 304], signed: true, notes: 'Ask Ada' },
+    ...{ retry: { ...retry, statuses: ['5xx', 409] }, secret_headers: { 'X-Key': '********' } },
+    ...{ overlap: 'queue', tags: ['billing', 'eu'], ...DEDUPLICATED },
+  }
+  expect(job).toMatchObject(options)
+  const path = `${JOBS}/${job?.id}`
+  const shown = await owner.sees(path, '5 attempts, backoff from 10.0 s', 'Ask Ada', 'X-Key')
+  shown.omits('hidden-value')
+  const form = await owner.sees(`${path}/edit`, 'X-Key: ********', 'value="2xx, 304"')
+  form.omits('hidden-value')
+  const unchanged = { ...fields, secret_headers: 'X-Key: ********' }
+  expect((await owner.send(`${path}/edit`, unchanged)).location).toEndWith('.unchanged')
+  await owner.send(`${path}/edit`, { ...unchanged, retry: 'none', tags: '' })
+  expect(app.clockwork.jobs.list(id)).toMatchObject([
+    { ...options, retry: { max_attempts: 1 }, tags: [] },
+  ])
+  for (const [wrong, name] of [
+    [{ timeout_ms: '1' }, 'timeout_ms'],
+    [{ tags: 'a, b!' }, 'tags'],
+    [{ retry: 'delays', delays: '60, soon' }, 'delays'],
+    [{ retry: 'backoff', initial_seconds: '' }, 'initial_seconds'],
+    [{ retry_statuses: '700' }, 'retry_statuses'],
+    [{ secret_headers: 'nonsense' }, 'secret_headers'],
+    [{ success_statuses: 'ok' }, 'success_statuses'],
+  ] as const) {
+    const answer = await owner.send(create, { ...fields, ...wrong })
+    expect([wrong, answer.wrong]).toEqual([wrong, [name]])
+    answer.says('<details class="fold options" open').omits('hidden-value')
+  }
+  await owner.press(path, 'Delete job')
+})
+
+test('The list of jobs is filtered by a tag', async () => {
+  const { owner, job } = await app.newTenant()
+  const tagged = await job({ name: 'tagged', tags: ['billing'] })
+  await job({ name: 'other' })
+  await owner.sees(JOBS, 'Every minute · billing', '<option value="billing">')
+  expect((await owner.open(`${JOBS}?tag=billing`)).rows).toEqual([tagged])
+})
+
+test('The signing secret of jobs is shown and rotated by members, once there is one', async () => {
+  const { owner, api, job } = await app.newTenant()
+  const path = `${JOBS}/signing-secret`
+  await owner.sees(path, 'The first signed job creates it.')
+  const id = await job({ signed: true, is_active: false })
+  const { secret } = (await api.get('/v1/clockwork/signing-secret')).body
+  await owner.sees(path, secret)
+  const page = await owner.press(path, 'Rotate secret', { grace: 'week' })
+  const next = (await api.get('/v1/clockwork/signing-secret')).body.secret
+  expect(next).not.toBe(secret)
+  page.says(next, 'The old secret also signs until').omits(secret)
+  expect(owner.audited('jobs.secret_rotated')).toHaveLength(1)
+  await owner.press(`${JOBS}/${id}`, 'Delete job')
+})
+
 test('A preset makes the cron expression, and its form shows the same preset again', async () => {
   const { owner, target } = await app.newTenant()
   const create = `${JOBS}/new`

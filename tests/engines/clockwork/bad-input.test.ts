@@ -73,11 +73,31 @@ test('A preview has the next ten runs in UTC, in words, without storing anything
   const { status, body } = await api.post(PREVIEW, { schedule: '*/10 * * * *' })
   const times = ['12:10', '12:20', '12:30', '12:40', '12:50', '13:00', '13:10', '13:20', '13:30']
   const next_runs = [...times, '13:40'].map((time) => at(`${time}:00`))
-  const told = { schedule: '*/10 * * * *', description: 'every 10 minutes' }
-  expect([status, body]).toEqual([200, { ...told, next_runs, warnings: [], url: null }])
+  const next_runs_local = next_runs.map((time) => time.replace('.000Z', '+00:00'))
+  const told = { schedule: '*/10 * * * *', time_zone: 'UTC', description: 'every 10 minutes' }
+  const runs = { next_runs, next_runs_local }
+  expect([status, body]).toEqual([200, { ...told, ...runs, warnings: [], url: null }])
   expect((await api.get(JOBS)).body).toEqual([])
   const rare = (await api.post(PREVIEW, { schedule: '0 0 31 * *' })).body
   expect(rare.warnings).toEqual([expect.stringContaining('day 31 does not exist in')])
+})
+
+test('A preview in a time zone has both times of each run, and warns of a clock change', async () => {
+  const { api } = await app.tenant()
+  const fields = { schedule: '30 2 * * 0', time_zone: 'America/New_York' }
+  const { body } = await api.post(PREVIEW, fields)
+  expect(body).toMatchObject({ ...fields, description: 'at 02:30 America/New_York on Sunday' })
+  expect(body.next_runs.slice(0, 2)).toEqual([
+    '2026-03-08T07:00:00.000Z',
+    '2026-03-15T06:30:00.000Z',
+  ])
+  expect(body.next_runs_local.slice(0, 2)).toEqual([
+    '2026-03-08T03:00:00-04:00',
+    '2026-03-15T02:30:00-04:00',
+  ])
+  expect(body.warnings).toEqual([
+    'clocks in America/New_York skip 02:00 to 03:00 on 2026-03-08; times in between run once, at 03:00',
+  ])
 })
 
 test('A preview refuses a schedule as a creation does, and says whether a URL may be called', async () => {

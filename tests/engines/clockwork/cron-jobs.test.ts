@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createRunQueue } from '../../../src/engines/clockwork/queue.ts'
 import { count, HALF_MINUTE, MINUTE } from '../relay/support.ts'
-import { advanceWaiting, at, JOBS, NOON, useClockwork } from './support.ts'
+import { advanceWaiting, at, JOBS, NO_OPTIONS, NOON, useClockwork } from './support.ts'
 
 const { app, fresh } = await useClockwork()
 
@@ -14,8 +14,8 @@ test('A new job has every field, the optional ones with their defaults, and is l
   expect(answer.status).toBe(201)
   expect(answer.body).toEqual({
     ...{ id: expect.stringMatching(UUID), tenant_id: acme.id, ...fields },
-    ...{ method: 'POST', headers: {}, body: null, is_active: true },
-    ...{ last_run_at: null, next_run_at: at('12:05:00') },
+    ...{ time_zone: 'UTC', method: 'POST', headers: {}, body: null, is_active: true },
+    ...{ ...NO_OPTIONS, overlap: 'skip', last_run_at: null, next_run_at: at('12:05:00') },
     ...{ created_at: at('12:00:30'), updated_at: at('12:00:30') },
   })
   const created: unknown[] = [answer.body]
@@ -69,6 +69,34 @@ test('The next run stays where it is unless the schedule changes, which counts f
   expect(often).toMatchObject({ next_run_at: at('12:10:00') })
   await clock.advanceTo(NOON + 10 * MINUTE)
   expect(target.requests).toHaveLength(1)
+})
+
+test('A schedule is in the time zone of its job, and a change of either counts from now', async () => {
+  const { api, createJob, change, readJob, clock, target } = await fresh()
+  const schedule = '30 14 * * *'
+  const job = await createJob({ schedule, time_zone: 'europe/berlin' })
+  expect(job).toMatchObject({ time_zone: 'Europe/Berlin', next_run_at: at('13:30:00') })
+  await clock.advanceTo(NOON + 90 * MINUTE)
+  expect(target.requests).toHaveLength(1)
+  const next_run_at = '2026-03-02T13:30:00.000Z'
+  expect(await readJob(job)).toMatchObject({ next_run_at })
+  expect(await change(job, { name: 'b' })).toMatchObject({
+    time_zone: 'Europe/Berlin',
+    next_run_at,
+  })
+  const moved = await change(job, { time_zone: 'Asia/Kathmandu' })
+  expect(moved).toMatchObject({ schedule, next_run_at: '2026-03-02T08:45:00.000Z' })
+  const later = await change(job, { schedule: '0 20 * * *' })
+  expect(later).toMatchObject({ time_zone: 'Asia/Kathmandu', next_run_at: at('14:15:00') })
+  for (const time_zone of ['Mars/Olympus', '+01:00', ''])
+    for (const answer of [
+      await api.post(JOBS, { ...{ name: 'a', schedule, url: target.url }, time_zone }),
+      await api.patch(`${JOBS}/${job.id}`, { time_zone }),
+      await api.post(`${JOBS}/preview`, { schedule, time_zone }),
+    ]) {
+      expect(answer).toMatchObject({ status: 400 })
+      expect(answer.body.error).toStartWith('time_zone: must be a time zone such as Europe/Berlin')
+    }
 })
 
 test('A paused job does not run, and its missed slots stay missed', async () => {

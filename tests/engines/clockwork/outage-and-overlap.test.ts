@@ -48,6 +48,24 @@ test.each([
   expect(await readJob(job)).toMatchObject({ skipped_slots })
 })
 
+test('In a time zone, an outage over a clock change skips as many slots as its clocks show', async () => {
+  const { createJob, readJob, executionsOf, clock } = await fresh()
+  clock.jump(Date.parse('2026-03-28T23:50:00.000Z') - clock.now())
+  const time_zone = 'Europe/Berlin'
+  const twice = await createJob({ schedule: '30 1,2,3 * * *', time_zone })
+  const hourly = await createJob({ schedule: '30 * * * *', time_zone })
+  clock.jump(2 * HOUR)
+  await clock.advance(SOON)
+  const slot_at = '2026-03-29T00:30:00.000Z'
+  for (const [job, outage] of [
+    [twice, 2],
+    [hourly, 1],
+  ]) {
+    expect(await executionsOf(job)).toMatchObject([{ slot_at }])
+    expect(await readJob(job)).toMatchObject({ skipped_slots: { outage, overlap: 0 } })
+  }
+})
+
 test('A clock that is set back runs no slot a second time', async () => {
   const { createJob, executionsOf, clock } = await fresh()
   const job = await createJob()

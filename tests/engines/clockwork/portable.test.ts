@@ -88,3 +88,39 @@ test('Moved jobs count towards the limits of their tenant, which are checked', a
 
   expect(countsOf(home, id)).toEqual(countsOf(old, id))
 })
+
+test('A moved job has its options, its secret headers and the signing secret', async () => {
+  const { id, create, exported, move, list } = await newMove()
+  const options = {
+    ...{ timeout_ms: 5000, retry: { delays: [60] }, success_statuses: ['2xx', 304], signed: true },
+    ...{ tags: ['billing'], notes: 'Ask Ada', deduplication_id: 'one' },
+    secret_headers: { 'X-Key': 'hidden-value' },
+  }
+  const schedule = { schedule: '5 * * * *', time_zone: 'Europe/Berlin', overlap: 'queue' }
+  await create(JOBS, { ...options, ...schedule })
+  await create(DELAYED, { ...options, run_at: '2026-03-02T15:31:00Z' })
+  const lines = exported()
+  expect(ofKind(lines, 'job_signing_secret')).toHaveLength(1)
+  expect(ofKind(lines, 'cron_job')).toMatchObject([{ secret_headers: options.secret_headers }])
+  for (const [field, value] of [
+    ['time_zone', 'Mars/Olympus'],
+    ['tags', ['no spaces']],
+    ['timeout_ms', 1],
+    ['secret_headers', { 'X Y': 'a' }],
+    ['retry', { max_attempts: 99 }],
+  ]) {
+    const changed = lines.map((line) =>
+      line.kind === 'cron_job' ? { ...line, [field as string]: value } : line,
+    )
+    await expect(importInto(home, fileOf(changed))).rejects.toThrow(`cron_job.${field}`)
+  }
+  await move()
+  const shown = { ...options, secret_headers: { 'X-Key': '********' } }
+  expect(await list(JOBS)).toMatchObject([{ ...shown, ...schedule }])
+  expect(await list(DELAYED)).toMatchObject([shown])
+  expect(countsOf(home, id)).toEqual(countsOf(old, id))
+  await home.clock.advanceTo(Math.ceil(home.clock.now() / 3_600_000) * 3_600_000 + 300_000)
+  const [sent] = target.requests
+  expect(sent?.headers.get('x-key')).toBe('hidden-value')
+  expect(sent?.headers.get('webhook-signature')).toStartWith('v1,')
+})

@@ -25,7 +25,7 @@ test.each<[index: string, parts: string[]]>([
   ['runs_ready ((tenant_id,host,due_at)>(?,?,?))', ['"runs"."due_at") >']],
   ['runs_ready (tenant_id=? AND host=?)', ['"runs"."host" is ?']],
   ['INDEX runs_leased', ['not in (select value from json_each']],
-  ['runs_by_job (job_id=?)', ['count(*) from "runs"', '"runs"."job_id" = ?']],
+  ['runs_by_job (job_id=?)', ['count(*) filter (where', '"runs"."job_id" = ?']],
   ['executions_by_job (tenant_id=? AND job_id=?)', ['"executions"."job_id" = ?', 'desc']],
   ['executions_expired (expires_at<?)', ['delete from "executions"', 'expires_at']],
   ['delayed_jobs_expired (expires_at<?)', ['"delayed_jobs"."expires_at" <=']],

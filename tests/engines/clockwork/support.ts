@@ -34,6 +34,12 @@ export async function bootFixture(options: TestAppOptions = {}) {
   return { app, clock: app.clock, target, acme, ...jobs, end, [Symbol.asyncDispose]: end }
 }
 
+/** What a job has without options. */
+export const NO_OPTIONS = {
+  ...{ timeout_ms: null, retry: null, success_statuses: null, secret_headers: {}, signed: false },
+  ...{ tags: [], notes: null, deduplication_id: null },
+}
+
 const TABLES = ['runs', 'executions', 'skipped_slots', 'cron_jobs', 'delayed_jobs', 'job_counts']
 
 /**

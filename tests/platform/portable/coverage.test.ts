@@ -46,7 +46,7 @@ test('Every column of an exported table is decided, and no sealed one is written
       .filter(([, column]) => sealed.has(column))
       .map(([key]) => columns[key])
   })
-  expect(codecs).toHaveLength(6)
+  expect(codecs).toHaveLength(9)
   expect(codecs).not.toContain(asItIs)
 })
 
@@ -54,7 +54,9 @@ test('Kinds are unique; the tenant comes first, then data, what acts by itself, 
   const kinds = PORTABLE_TABLES.map(({ kind }) => kind)
   expect(new Set(kinds).size).toBe(kinds.length)
   expect(kinds.at(0)).toBe('tenant')
-  expect(kinds.slice(-4)).toEqual(['bot', 'cron_job', 'delayed_job', 'api_key'])
+  expect(kinds.slice(-5)).toEqual([
+    ...['bot', 'job_signing_secret', 'cron_job', 'delayed_job', 'api_key'],
+  ])
 })
 
 const contract = await usePassepartout()

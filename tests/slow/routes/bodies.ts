@@ -30,11 +30,11 @@ const LEFT_OUT = new Set(['secret', 'hashed_password', 'idempotency_key'])
 export function fitting(schema: JsonSchema, name = ''): unknown {
   if (GOOD[name] !== undefined) return GOOD[name]
   const { examples, const: only, enum: words, anyOf, properties, items, minLength = 8 } = schema
+  if (properties) return { ...fittingMembers(properties), ...(examples?.[0] as object) }
   if (examples?.length) return examples[0]
   if (only !== undefined) return only
   if (words) return words[0]
   if (anyOf) return fitting(anyOf.find(({ type }) => type !== 'null') ?? {}, name)
-  if (properties) return fittingMembers(properties)
   switch (schema.type) {
     case 'array':
       return items ? [fitting(items, name.replace(/s$/, ''))] : []

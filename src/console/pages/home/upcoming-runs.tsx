@@ -10,7 +10,10 @@ import { MINUTE_MS } from '../../../platform/durations.ts'
 import { usePage } from '../../page.tsx'
 
 /** The next run of a job, its schedule in words, and when it runs again after that. */
-export type UpcomingRun = Omit<ComingRun, 'schedule'> & { words: string; again: readonly number[] }
+export type UpcomingRun = Omit<ComingRun, 'schedule' | 'timeZone'> & {
+  words: string
+  again: readonly number[]
+}
 
 const SHOWN = 8
 /** Further runs of each job, for the time axis. */
@@ -32,13 +35,13 @@ export const upcomingRuns = (
     .slice(0, SHOWN)
     .map(withNextRuns)
 
-const withNextRuns = ({ schedule, ...run }: ComingRun): UpcomingRun =>
-  schedule === null
+const withNextRuns = ({ schedule, timeZone, ...run }: ComingRun): UpcomingRun =>
+  schedule === null || timeZone === null
     ? { ...run, words: 'Once', again: [] }
     : {
         ...run,
-        words: describeSchedule(schedule),
-        again: scheduleOf(schedule).nextMany(run.at, AHEAD),
+        words: describeSchedule(schedule, timeZone),
+        again: scheduleOf(schedule, timeZone).nextMany(run.at, AHEAD),
       }
 
 /** Upcoming runs on a time axis. */

@@ -11,6 +11,8 @@ import { momentIn, wallTime } from '../../../platform/time-zone.ts'
 import { trimmedText } from '../../form.ts'
 import { good, type PageContext, page, usePage } from '../../page.tsx'
 import { JOB_FIELDS, RequestFields, requestIn } from './fields.tsx'
+import { OptionFields } from './option-fields.tsx'
+import { deduplicationIn, optionsIn, optionValues } from './options.ts'
 
 interface Choice {
   value: string
@@ -51,7 +53,7 @@ export const newDelayedJob = page({
         />
         <PageForm
           action=""
-          initial={{ when: '10m' }}
+          initial={{ when: '10m', ...optionValues() }}
           buttons={<Button weight="primary">Create delayed job</Button>}
           cancel="/delayed"
         >
@@ -78,6 +80,7 @@ export const newDelayedJob = page({
             />
           </div>
           <RequestFields />
+          <OptionFields initial={{}} isNew />
         </PageForm>
       </>
     )
@@ -92,7 +95,11 @@ export const newDelayedJob = page({
       async run(context) {
         const { clockwork, audit, tenantId, actor, caller, now } = context
         const runAt = runAtIn(context)
-        const request = requestIn(context, () => parseRunAt(runAt, now))
+        const request = requestIn(
+          context,
+          () => parseRunAt(runAt, now),
+          () => optionsIn(context.fields),
+        )
         const record = (id: string) =>
           audit.record({
             tenantId,
@@ -100,7 +107,8 @@ export const newDelayedJob = page({
             action: 'delayed_job.created',
             object: `delayed_job:${id}`,
           })
-        const wanted = { ...request, run_at: runAt }
+        const options = { ...optionsIn(context.fields), ...deduplicationIn(context.fields) }
+        const wanted = { ...request, ...options, run_at: runAt }
         const { id } = await clockwork.delayed.create(caller('clockwork'), wanted, record)
         return { to: `/delayed/${id}` }
       },

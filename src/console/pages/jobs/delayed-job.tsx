@@ -21,6 +21,7 @@ import {
   plannedAt,
 } from './execution.tsx'
 import { MAX_TITLE_LENGTH } from './job.tsx'
+import { optionFacts } from './option-facts.tsx'
 
 interface DelayedJobView extends JobAttempts {
   job: DelayedJob
@@ -99,6 +100,7 @@ const About = ({ job }: DelayedJobView) => (
         ['Status', <StatusBadge {...DELAYED_WORDS[job.status]} />],
         [DELAYED_WORDS[job.status].time, <Time at={Date.parse(job.run_at)} />],
         ['Request', <Text text={`${job.method} ${job.url}`} limit={120} />],
+        ...optionFacts(job),
         ['Created', <Time at={Date.parse(job.created_at)} />],
       ]}
     />

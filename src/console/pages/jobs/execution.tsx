@@ -6,7 +6,7 @@ import { BodyView } from '../../../../views/ui/json.tsx'
 import { Facts, Section } from '../../../../views/ui/section.tsx'
 import { StatusBadge, type Tone } from '../../../../views/ui/status.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
-import { duration, Time, useTimes } from '../../../../views/ui/time.tsx'
+import { duration, minuteIn, Time, useTimes } from '../../../../views/ui/time.tsx'
 import type { DelayedJob, Execution } from '../../../engines/clockwork/model.ts'
 import type { ExecutionSummary } from '../../../engines/clockwork/queries.ts'
 import { executionShownTo } from '../../../engines/clockwork/shown-job.ts'
@@ -69,6 +69,8 @@ export interface Call {
   url: string
   method: string
   headers: Readonly<Record<string, string>>
+  /** Masked. */
+  secret_headers: Readonly<Record<string, string>>
   body: string | null
   updated_at: string
 }
@@ -107,8 +109,8 @@ const Answer = ({ status, response_status: answered, response_body: text, ...of 
 )
 
 /** Request line and headers, without those that the connection adds. */
-function requestHead({ method, url, headers }: Call, execution: Execution): string {
-  const own = Object.entries(headers).filter(
+function requestHead({ method, url, ...call }: Call, execution: Execution): string {
+  const own = Object.entries({ ...call.headers, ...call.secret_headers }).filter(
     ([name]) => !name.toLowerCase().startsWith('x-clockwork-'),
   )
   const ours = [
@@ -150,13 +152,14 @@ export const DELAYED_WORDS: Record<
   cancelled: { tone: 'quiet', word: 'cancelled', label: 'Cancelled', time: 'Scheduled for' },
 }
 
-/** The exact time of an event, and its distance if that is less than a day. */
-export function ExactTime({ at }: { at: number }) {
+/** The exact time of a run in the zone of its job and in that of the page, and how far away it is. */
+export function ExactTime({ at, zone }: { at: number; zone: string }) {
   const { now } = usePage()
+  const shown = minuteIn(at, zone)
   const { minute } = useTimes()
   return (
     <>
-      {minute(at)}{' '}
+      {shown} {minute(at) !== shown && <span class="hint">{minute(at)}</span>}
       {Math.abs(at - now) < DAY_MS && (
         <span class="hint">
           <Time at={at} />

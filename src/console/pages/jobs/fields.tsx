@@ -14,6 +14,7 @@ const MAX_NAME_LENGTH = 255
 export const JOB_FIELDS: FormFields = {
   name: { name: 'name', label: 'Name' },
   schedule: { name: 'schedule', label: 'Schedule' },
+  time_zone: { name: 'time_zone', label: 'Time zone' },
   every: { name: 'every', label: 'Minutes' },
   minute: { name: 'minute', label: 'Minute' },
   time: { name: 'time', label: 'Time' },
@@ -24,6 +25,20 @@ export const JOB_FIELDS: FormFields = {
   method: { name: 'method', label: 'Method' },
   headers: { name: 'headers', label: 'Headers' },
   body: { name: 'body', label: 'Body' },
+  secret_headers: { name: 'secret_headers', label: 'Secret headers' },
+  timeout_ms: { name: 'timeout_ms', label: 'Timeout' },
+  success_statuses: { name: 'success_statuses', label: 'Success statuses' },
+  retry: { name: 'retry', label: 'Retries' },
+  max_attempts: { name: 'max_attempts', label: 'Attempts' },
+  delays: { name: 'delays', label: 'Delays' },
+  initial_seconds: { name: 'initial_seconds', label: 'First delay' },
+  factor: { name: 'factor', label: 'Factor' },
+  max_seconds: { name: 'max_seconds', label: 'Longest delay' },
+  retry_statuses: { name: 'retry_statuses', label: 'Retried statuses' },
+  overlap: { name: 'overlap', label: 'Overlap' },
+  tags: { name: 'tags', label: 'Tags' },
+  notes: { name: 'notes', label: 'Notes' },
+  deduplication_id: { name: 'deduplication_id', label: 'Deduplication ID' },
 }
 
 /** Request fields of both kinds of job. */
@@ -61,12 +76,12 @@ export const RequestFields = () => (
 /** The request of a job. Throws `invalid` with every wrong field, because the engine stops at the first. */
 export function requestIn(
   { fields, clockwork: { checkCall } }: PageContext,
-  /** Checks the field that only this form has. */
-  check: () => unknown,
+  /** Checks fields that only this form has. */
+  ...checks: (() => unknown)[]
 ) {
   checkAll([
     () => nameIn(fields),
-    check,
+    ...checks,
     () => methodIn(fields),
     () => checkCall({ url: trimmedText(fields, 'url') }),
     () => checkCall({ headers: headersIn(fields) }),
@@ -104,20 +119,20 @@ export const headerLines = (headers: Readonly<Record<string, string>>): string =
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n')
 
-function headersIn(fields: Fields): Record<string, string> {
+export function headersIn(fields: Fields, field = 'headers'): Record<string, string> {
   const entries = new Map<string, string>()
-  for (const line of asUnix(rawText(fields, 'headers') ?? '').split('\n')) {
+  for (const line of asUnix(rawText(fields, field) ?? '').split('\n')) {
     if (line.trim() === '') continue
     const colon = line.indexOf(':')
     if (colon < 1)
       throw invalid('must have one header per line, such as "X-Token: abc"', {
-        field: 'headers',
+        field,
         rule: 'format',
       })
     const name = line.slice(0, colon).trim()
     if (entries.has(name))
       throw invalid('must not be set twice', {
-        field: `headers.${name.slice(0, 40)}`,
+        field: `${field}.${name.slice(0, 40)}`,
         rule: 'duplicate',
       })
     entries.set(name, line.slice(colon + 1).trim())

@@ -11,6 +11,8 @@ import { trimmedText } from '../../form.ts'
 import { good, type PageContext, page } from '../../page.tsx'
 import { asUnix, bodyTextIn, headerLines, JOB_FIELDS, RequestFields, requestIn } from './fields.tsx'
 import { MAX_TITLE_LENGTH } from './job.tsx'
+import { OptionFields } from './option-fields.tsx'
+import { changedOptions, deduplicationIn, optionsIn, optionValues, overlapIn } from './options.ts'
 import {
   isPreview,
   previewOf,
@@ -40,7 +42,7 @@ export const newJob = page({
   },
 
   view: (form) => (
-    <JobForm {...form} state="Sends an HTTP request on a schedule (UTC)." cancelTo="/jobs">
+    <JobForm {...form} state="Sends an HTTP request on a schedule." cancelTo="/jobs">
       <Checkbox
         name="is_active"
         label="Active"
@@ -59,8 +61,15 @@ export const newJob = page({
         const { clockwork, caller, fields } = context
         if (isPreview(fields)) return previewed(fields)
         const { id } = await clockwork.jobs.create(caller('clockwork'), {
-          ...requestIn(context, () => scheduleIn(fields)),
-          schedule: scheduleIn(fields),
+          ...requestIn(
+            context,
+            () => scheduleIn(fields),
+            () => optionsIn(fields),
+          ),
+          ...scheduleIn(fields),
+          ...optionsIn(fields),
+          overlap: overlapIn(fields),
+          ...deduplicationIn(fields),
           is_active: trimmedText(fields, 'is_active') === 'true',
         })
         return { to: `/jobs/${id}` }
@@ -131,6 +140,7 @@ const JobForm = (
         <Field name="name" label="Name" isRequired />
         <ScheduleFields preview={form.preview} />
         <RequestFields />
+        <OptionFields initial={form.initial} isCron isNew={!form.job} />
         {form.children}
       </PageForm>
     </>
@@ -143,7 +153,7 @@ function previewed(fields: Fields) {
   return { again: true } as const
 }
 
-const EMPTY: Fields = { ...scheduleValues(), is_active: 'true' }
+const EMPTY: Fields = { ...scheduleValues(), ...optionValues(), is_active: 'true' }
 
 const copyOf = (job: CronJob): Fields => ({
   ...fieldsOf(job),
@@ -153,7 +163,8 @@ const copyOf = (job: CronJob): Fields => ({
 
 const fieldsOf = (job: CronJob): Fields => ({
   name: job.name,
-  ...scheduleValues(job.schedule),
+  ...scheduleValues(job),
+  ...optionValues(job),
   url: job.url,
   method: job.method,
   headers: headerLines(job.headers),
@@ -163,14 +174,21 @@ const fieldsOf = (job: CronJob): Fields => ({
 /** Changed fields only. Different line ends are not a change. */
 function changeIn(context: PageContext, job: CronJob): CronJobChange {
   const { fields } = context
-  const { name, url, method, headers, body } = requestIn(context, () => scheduleIn(fields))
-  const schedule = scheduleIn(fields)
+  const { name, url, method, headers, body } = requestIn(
+    context,
+    () => scheduleIn(fields),
+    () => optionsIn(fields),
+  )
+  const { schedule, time_zone } = scheduleIn(fields)
   return {
     ...(name !== job.name && { name }),
     ...(schedule !== job.schedule && { schedule }),
+    ...(time_zone !== job.time_zone && { time_zone }),
     ...(url !== job.url && { url }),
     ...(method !== job.method && { method }),
     ...(headerLines(headers) !== headerLines(job.headers) && { headers }),
+    ...changedOptions(optionsIn(fields), job),
+    ...(overlapIn(fields) !== job.overlap && { overlap: overlapIn(fields) }),
     ...(bodyTextIn(fields) !== asUnix(job.body ?? '') && { body }),
   }
 }

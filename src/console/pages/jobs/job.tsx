@@ -22,6 +22,7 @@ import {
   ExecutionSection,
   plannedAt,
 } from './execution.tsx'
+import { optionFacts } from './option-facts.tsx'
 import { type JobRuns, RunList, Runs, skippedSlotsIn, useRunHref } from './runs.tsx'
 
 const NEXT_RUNS = 5
@@ -47,7 +48,10 @@ export const jobPage = page({
     const { clockwork, tenantId, params, caller } = context
     const found = clockwork.jobs.get(tenantId, params.id)
     const runs = attemptsOf(context, found)
-    const { description, next_runs: nextRuns } = clockwork.preview({ schedule: found.schedule })
+    const { description, next_runs: nextRuns } = clockwork.preview({
+      schedule: found.schedule,
+      time_zone: found.time_zone,
+    })
     return {
       job: shownTo(caller('clockwork'), found),
       schedule: description,
@@ -221,7 +225,7 @@ const NextRuns = ({ job, nextRuns }: JobView) => (
       <ol class="times">
         {nextRuns.map((run) => (
           <li>
-            <ExactTime at={Date.parse(run)} />
+            <ExactTime at={Date.parse(run)} zone={job.time_zone} />
           </li>
         ))}
       </ol>
@@ -237,8 +241,10 @@ const About = ({ job, schedule }: JobView) => (
       facts={[
         ['ID', <Id id={job.id} what="job ID" />],
         ['Schedule', <code>{job.schedule}</code>],
+        ['Time zone', job.time_zone],
         ['Frequency', capitalized(schedule)],
         ['Request', <Text text={`${job.method} ${job.url}`} limit={120} />],
+        ...optionFacts(job),
         ['Skipped slots (30 days)', skippedIn(job.skipped_slots)],
         ['Updated', <Time at={Date.parse(job.updated_at)} />],
         ['Created', <Time at={Date.parse(job.created_at)} />],

@@ -49,6 +49,7 @@ interface JobList {
   /** There are more jobs than are counted. */
   hasMore: boolean
   q: string
+  tag: string
   state: State | undefined
   pages: Pages
 }
@@ -96,7 +97,7 @@ export const jobList = page({
   title: 'Jobs',
 
   load({ clockwork: { queries }, tenantId, query, position, now, href }): JobList {
-    const { q = '' } = query
+    const { q = '', tag = '' } = query
     const state = STATES.find((one) => one === query.state)
     const before = cursor.positionOf(position.cursor)
     const newest = queries.jobs(tenantId, { limit: MAX_SCANNED })
@@ -105,19 +106,20 @@ export const jobList = page({
       before === undefined || !hasMore
         ? newest.filter(({ seq }) => before === undefined || seq < before)
         : queries.jobs(tenantId, { before, limit: MAX_SCANNED })
-    const shown = scanned.filter((job) => isAbout(job, q) && isIn(job, state))
+    const shown = scanned.filter((job) => isAbout(job, q) && isIn(job, state) && hasTag(job, tag))
     const rows = shown.slice(0, ROWS)
     const last = shown.length > ROWS ? rows.at(-1) : scanned[MAX_SCANNED - 1]
     return {
       rows: rows.map((job) => ({ ...job, recent: queries.attempts(tenantId, job.id, RECENT) })),
       newest,
-      found: newest.filter((job) => isAbout(job, q)),
+      found: newest.filter((job) => isAbout(job, q) && hasTag(job, tag)),
       hours: queries.hours(tenantId, { upTo: now, count: HOURS }),
       hasMore,
       q,
+      tag,
       state,
       pages: pagerLinks(position, last && cursor.encode(last.seq), (to) =>
-        href('/jobs', { q, state, ...to }),
+        href('/jobs', { q, tag, state, ...to }),
       ),
     }
   },
@@ -163,10 +165,12 @@ export const jobList = page({
         id: ({ id }) => id,
         name: ({ name }) => name,
         schedule: ({ schedule }) => schedule,
+        time_zone: ({ timeZone }) => timeZone,
         url: ({ url }) => url,
         is_active: ({ isActive }) => isActive,
         last_status: ({ lastStatus }) => lastStatus,
         last_run_at: ({ lastRunAt }) => isoOrNull(lastRunAt),
+        tags: ({ tags }) => tags.join(' '),
         next_run_at: ({ isActive, nextRunAt }) => (isActive ? isoTime(nextRunAt) : null),
       },
       slices: matching,
@@ -179,7 +183,9 @@ function* matching({ clockwork: { queries }, tenantId, query }: PageContext) {
   const state = STATES.find((one) => one === query.state)
   for (let before: number | undefined; ; ) {
     const jobs = queries.jobs(tenantId, { before, limit: MAX_SCANNED })
-    yield jobs.filter((job) => isAbout(job, query.q ?? '') && isIn(job, state))
+    yield jobs.filter(
+      (job) => isAbout(job, query.q ?? '') && isIn(job, state) && hasTag(job, query.tag ?? ''),
+    )
     if (jobs.length < MAX_SCANNED) return
     before = jobs.at(-1)?.seq
   }
@@ -191,12 +197,16 @@ const isPaused = ({ isActive }: CronJobSummary): boolean => !isActive
 const isAbout = ({ id, name, url }: CronJobSummary, q: string): boolean =>
   id === q || [name, url].some((text) => text.toLowerCase().includes(q.toLowerCase()))
 
+const hasTag = ({ tags }: CronJobSummary, tag: string): boolean => tag === '' || tags.includes(tag)
+
 const isIn = (job: CronJobSummary, state: State | undefined): boolean =>
   state === undefined || (state === 'paused' ? isPaused(job) : isFailing(job))
 
-const Filters = ({ found, q, state }: JobList) => {
+const Filters = ({ newest, found, q, tag, state }: JobList) => {
   const { href } = usePage()
-  const hrefOf = (of?: State) => href('/jobs', { q, state: of })
+  const hrefOf = (of?: State) => href('/jobs', { q, tag, state: of })
+  const tags = [...new Set(newest.flatMap((job) => job.tags))].toSorted()
+  const options = tags.map((value) => ({ value, label: value }))
   const failing = found.filter(isFailing).length
   const failingTab = {
     label: 'Failing',
@@ -225,7 +235,8 @@ const Filters = ({ found, q, state }: JobList) => {
         action={href('/jobs')}
         search={{ label: 'Search by name, URL or ID', value: q }}
         kept={{ state }}
-        {...(q !== '' && { clearHref: href('/jobs', { state }) })}
+        {...(tags.length > 0 && { filters: [{ name: 'tag', label: 'Tag', value: tag, options }] })}
+        {...(`${q}${tag}` !== '' && { clearHref: href('/jobs', { state }) })}
       />
     </>
   )
@@ -241,9 +252,9 @@ const NoJobs = ({ action }: { action: ReturnType<typeof LinkButton> | false }) =
   />
 )
 
-const NoMatches = ({ q, state, pages: { olderHref } }: JobList) => {
+const NoMatches = ({ q, tag, state, pages: { olderHref } }: JobList) => {
   const { href } = usePage()
-  const which = state ?? (q === '' ? '' : 'matching')
+  const which = state ?? (`${q}${tag}` === '' ? '' : 'matching')
   return olderHref ? (
     <EmptyState
       icon="jobs"
@@ -283,11 +294,14 @@ const columns = (now: number): Column<Row>[] => [
   {
     label: 'Name',
     isWide: true,
-    cell: ({ name, schedule }) => (
+    cell: ({ name, schedule, timeZone, tags }) => (
       <>
         <Text text={name} limit={80} />
         <span class="rowhint">
-          <Text text={capitalized(describeSchedule(schedule))} limit={80} />
+          <Text
+            text={[capitalized(describeSchedule(schedule, timeZone)), ...tags].join(' · ')}
+            limit={80}
+          />
         </span>
       </>
     ),

@@ -150,7 +150,7 @@ export function skippedSlotsIn(
   job: CronJob,
   attempts: readonly ExecutionSummary[],
 ): Map<number, number> {
-  const schedule = scheduleOf(job.schedule)
+  const schedule = scheduleOf(job.schedule, job.time_zone)
   const since = Date.parse(job.updated_at)
   const started = attempts.flatMap(({ trigger, slotAt }) =>
     trigger === 'schedule' && slotAt >= since ? [slotAt] : [],

@@ -3,11 +3,12 @@ import { Select } from '../../../../views/ui/form/choices.tsx'
 import { Field, FieldError } from '../../../../views/ui/form/field.tsx'
 import { Section } from '../../../../views/ui/section.tsx'
 import { capitalized } from '../../../../views/ui/words.ts'
-import type { Preview } from '../../../engines/clockwork/model.ts'
+import type { CronJob, Preview } from '../../../engines/clockwork/model.ts'
 import { scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
 import type { Fields } from '../../../http/body.ts'
 import { AppError } from '../../../platform/errors.ts'
-import { trimmedText } from '../../form.ts'
+import { checkedTimeZone, timeZones, UTC } from '../../../platform/time-zone.ts'
+import { checkAll, trimmedText } from '../../form.ts'
 import { type PageContext, usePage } from '../../page.tsx'
 import { ExactTime } from './execution.tsx'
 import { expressionOf, PRESETS, type Repetition, repetitionOf, STEPS, USUAL } from './presets.ts'
@@ -60,7 +61,7 @@ export const ScheduleFields = ({ preview }: { preview: Preview | undefined }) =>
         <Field name="minute" label="Minute of the hour" type="number" min={0} max={59} />
       </div>
       <div class="of-daily">
-        <Field name="time" label="Time (UTC)" type="time" />
+        <Field name="time" label="Time" type="time" />
       </div>
       <div class="of-custom">
         <Field
@@ -68,13 +69,28 @@ export const ScheduleFields = ({ preview }: { preview: Preview | undefined }) =>
           label="Cron expression"
           isMono
           placeholder="*/15 * * * *"
-          help="In UTC: minute, hour, day of month, month, day of week."
+          help="Minute, hour, day of month, month, day of week."
         />
       </div>
+      <TimeZoneField />
     </div>
     <SchedulePreview preview={preview} />
   </>
 )
+
+/** Suggests the zone of the tenant first. */
+function TimeZoneField() {
+  const { zone } = usePage()
+  return (
+    <Field
+      name="time_zone"
+      label="Time zone"
+      placeholder={UTC}
+      choices={[...new Set([zone, ...timeZones()])]}
+      help="The schedule follows clocks in this zone, including daylight saving time."
+    />
+  )
+}
 
 /** Previews the schedule: with scripts while it is edited, without on a button. */
 function SchedulePreview({ preview }: { preview: Preview | undefined }) {
@@ -104,14 +120,15 @@ function SchedulePreview({ preview }: { preview: Preview | undefined }) {
   )
 }
 
-const Runs = ({ schedule, description, warnings, url: target, next_runs: runs }: Preview) => {
+const Runs = (preview: Preview) => {
+  const { schedule, time_zone, description, warnings, url: target, next_runs: runs } = preview
   const messages = [...warnings, ...(target?.reason ? [target.reason] : [])]
   return (
     <Section id="preview-title" title={`Runs ${description}`} note={<code>{schedule}</code>} isCard>
       <ol class="times">
         {runs.slice(0, SHOWN_RUNS).map((at) => (
           <li>
-            <ExactTime at={Date.parse(at)} />
+            <ExactTime at={Date.parse(at)} zone={time_zone} />
           </li>
         ))}
       </ol>
@@ -129,16 +146,17 @@ export const isPreview = (fields: Fields = {}): boolean =>
   trimmedText(fields, 'intent') === 'preview'
 
 /** Values of the fields for a schedule; without one, for a new job. */
-export function scheduleValues(schedule?: string): Fields {
+export function scheduleValues(job?: Pick<CronJob, 'schedule' | 'time_zone'>): Fields {
+  const { schedule, time_zone = UTC } = job ?? {}
   const of = schedule === undefined ? USUAL : repetitionOf(schedule)
-  return { ...of, schedule: schedule ?? scheduleOfFields({ ...of }) }
+  return { ...of, schedule: schedule ?? scheduleOfFields({ ...of }), time_zone }
 }
 
-/** The cron expression in a form. Throws `invalid` for a wrong one. */
-export function scheduleIn(fields: Fields): string {
-  const schedule = scheduleOfFields(fields)
-  scheduleOf(schedule)
-  return schedule
+/** The cron expression and time zone in a form. Throws `invalid` if one of them is wrong. */
+export function scheduleIn(fields: Fields): Pick<CronJob, 'schedule' | 'time_zone'> {
+  const zone = trimmedText(fields, 'time_zone') || UTC
+  checkAll([() => scheduleOf(scheduleOfFields(fields)), () => checkedTimeZone(zone)])
+  return { schedule: scheduleOfFields(fields), time_zone: checkedTimeZone(zone) }
 }
 
 function scheduleOfFields(fields: Fields): string {
@@ -152,10 +170,7 @@ function scheduleOfFields(fields: Fields): string {
 export function previewOf({ clockwork }: PageContext, fields: Fields): Preview | undefined {
   const target = trimmedText(fields, 'url')
   try {
-    return clockwork.preview({
-      schedule: scheduleIn(fields),
-      ...(target !== '' && { url: target }),
-    })
+    return clockwork.preview({ ...scheduleIn(fields), ...(target !== '' && { url: target }) })
   } catch (error) {
     if (error instanceof AppError && error.kind === 'invalid') return undefined
     throw error

@@ -188,7 +188,7 @@ function Code({ newKey }: Pick<GuideData, 'newKey'>) {
     <GuideCode
       goal="jobs"
       newKey={newKey}
-      note="Create jobs for your own URLs. Schedules are in UTC."
+      note="Create jobs for your own URLs, in UTC or any other time zone."
       requests={(key) => [{ title: 'curl', url, headers: jsonWith(key), body: job }]}
     />
   )

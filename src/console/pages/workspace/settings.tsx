@@ -135,7 +135,7 @@ function Profile({ tenant }: { tenant: Tenant }) {
         isRequired
         value={tenant.time_zone}
         choices={timeZones()}
-        help={`For all times in the console, where it is now ${useTimes().minute(now)}. Schedules of jobs and months of billing stay in UTC.`}
+        help={`For all times in the console, where it is now ${useTimes().minute(now)}. Jobs have a time zone of their own, and months of billing are in UTC.`}
       />
     </PageForm>
   )

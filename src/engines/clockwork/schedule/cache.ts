@@ -1,3 +1,4 @@
+import { UTC } from '../../../platform/time-zone.ts'
 import { parseSchedule, type Schedule } from './schedule.ts'
 
 /** Entries in each of two generations; about 6 MB if full of the longest expressions. */
@@ -27,5 +28,14 @@ export function createScheduleCache(
     young.get(expression) ?? keep(expression, old.get(expression) ?? parse(expression))
 }
 
+const ofUtc = createScheduleCache()
+
+/** By zone and expression, with a space between them. Zones have none. */
+const ofZones = createScheduleCache(GENERATION, (key) => {
+  const end = key.indexOf(' ')
+  return parseSchedule(key.slice(end + 1), key.slice(0, end))
+})
+
 /** The schedule of an expression, parsed at most once while in use. Throws `invalid`. */
-export const scheduleOf = createScheduleCache()
+export const scheduleOf = (expression: string, timeZone = UTC): Schedule =>
+  timeZone === UTC ? ofUtc(expression) : ofZones(`${timeZone} ${expression}`)

@@ -1,5 +1,5 @@
 import { type Bits, fullWord, lowestBit, NONE, WORD } from './bits.ts'
-import { DAY, MONTH, WEEKDAY } from './fields.ts'
+import { DAY, HOUR, MONTH, WEEKDAY } from './fields.ts'
 
 /** The chosen values of each field: bit n stands for the nth value of the field, counted from 0. */
 interface Choice {
@@ -21,6 +21,7 @@ export interface Rule extends Choice {
   readonly firstTime: number
 }
 
+export const EVERY_HOUR = fullWord(HOUR.size)
 export const EVERY_DAY = fullWord(DAY.size)
 export const EVERY_MONTH = fullWord(MONTH.size)
 export const EVERY_WEEKDAY = fullWord(WEEKDAY.size)

@@ -1,9 +1,11 @@
 import { MINUTE_MS } from '../../../platform/durations.ts'
+import { UTC } from '../../../platform/time-zone.ts'
 import { parseRule } from './expression.ts'
 import { firstMatch } from './occurrences.ts'
-import type { Rule } from './rule.ts'
+import { zoneOf } from './zone.ts'
+import { firstMatchIn } from './zoned-occurrences.ts'
 
-/** The times of a cron job in UTC. Times are milliseconds since the epoch, from the year 1 on. */
+/** The times of a cron job, in milliseconds since the epoch, from the year 1 on. */
 export interface Schedule {
   /** The first slot strictly after `afterMs`; undefined after the year 9999. */
   next(afterMs: number): number | undefined
@@ -18,9 +20,12 @@ const LAST_SLOT_MS = 253_402_300_740_000
 const MAX_COUNTED = 1000
 
 /** Throws `invalid` with a sentence for the user if the expression breaks a rule. */
-export function parseSchedule(expression: string): Schedule {
+export function parseSchedule(expression: string, timeZone = UTC): Schedule {
   const rule = parseRule(expression)
-  const next = (afterMs: number) => slotAfter(rule, afterMs)
+  const zone = timeZone === UTC ? undefined : zoneOf(timeZone)
+  const first = (minute: number) =>
+    zone ? firstMatchIn(zone, rule, minute) : firstMatch(rule, minute)
+  const next = (afterMs: number) => slotAfter(first, afterMs)
   return { next, nextMany: (afterMs, count) => slotsAfter(next, afterMs, count) }
 }
 
@@ -40,8 +45,8 @@ export function countOccurrences(
   return count
 }
 
-function slotAfter(rule: Rule, afterMs: number): number | undefined {
-  const slot = firstMatch(rule, Math.floor(afterMs / MINUTE_MS) + 1) * MINUTE_MS
+function slotAfter(first: (minute: number) => number, afterMs: number): number | undefined {
+  const slot = first(Math.floor(afterMs / MINUTE_MS) + 1) * MINUTE_MS
   return slot <= LAST_SLOT_MS ? slot : undefined
 }
 

@@ -1,3 +1,4 @@
+import { UTC } from '../../../platform/time-zone.ts'
 import { listBits } from './bits.ts'
 import { monthName } from './calendar.ts'
 import { parseRule } from './expression.ts'
@@ -16,15 +17,16 @@ const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Satur
  * Plain English, such as `every 15 minutes` or `at 07:00 UTC on Monday`: the same for all spellings
  * of a schedule, and different for any other. Throws `invalid` like `parseSchedule`.
  */
-export function describeSchedule(expression: string): string {
+export function describeSchedule(expression: string, timeZone = UTC): string {
   const rule = parseRule(expression)
   const minutes = listBits(rule.minutes.low, rule.minutes.high)
   const hours = listBits(rule.hours)
   const dates = dateWords(rule)
   if (minutes.length * hours.length <= FEW_TIMES) {
-    return `at ${clockTimes(minutes, hours)} UTC${runsDaily(rule) ? ' every day' : ''}${dates}`
+    return `at ${clockTimes(minutes, hours)} ${timeZone}${runsDaily(rule) ? ' every day' : ''}${dates}`
   }
-  const zone = dates === '' && hours.length === 24 ? '' : ', UTC'
+  const isSame = timeZone === UTC && dates === '' && hours.length === 24
+  const zone = isSame ? '' : `, ${timeZone}`
   return `${patternWords(minutes, hours)}${dates}${zone}`
 }
 

@@ -10,8 +10,14 @@ export type CronJobRow = typeof cronJobs.$inferSelect
 /** The columns needed to queue a due slot. */
 export type DueCronJob = Pick<
   CronJobRow,
-  'seq' | 'id' | 'tenantId' | 'schedule' | 'url' | 'nextRunAt'
+  'seq' | 'id' | 'tenantId' | 'schedule' | 'timeZone' | 'url' | 'overlap' | 'nextRunAt'
 >
+
+/** Booleans as SQLite stores them. */
+const flagsOf = ({ isActive, isSigned }: Pick<CronJobRow, 'isActive' | 'isSigned'>) => ({
+  isActive: isActive ? 1 : 0,
+  isSigned: isSigned ? 1 : 0,
+})
 
 export function createCronJobStore({ orm, client }: Db) {
   const $ = sql.placeholder
@@ -25,10 +31,19 @@ export function createCronJobStore({ orm, client }: Db) {
       changesOf(
         'name',
         'schedule',
+        'timeZone',
         'url',
         'method',
         'headers',
         'body',
+        'timeoutMs',
+        'retry',
+        'successStatuses',
+        'tags',
+        'notes',
+        'secretHeaders',
+        'isSigned',
+        'overlap',
         'isActive',
         'nextRunAt',
         'updatedAt',
@@ -38,6 +53,13 @@ export function createCronJobStore({ orm, client }: Db) {
     .returning()
     .prepare()
   const find = orm.select().from(cronJobs).where(mine).prepare()
+  const findDuplicate = orm
+    .select()
+    .from(cronJobs)
+    .where(
+      and(eq(cronJobs.tenantId, $('tenantId')), eq(cronJobs.deduplicationId, $('deduplicationId'))),
+    )
+    .prepare()
   const list = orm
     .select()
     .from(cronJobs)
@@ -63,7 +85,9 @@ export function createCronJobStore({ orm, client }: Db) {
       id: cronJobs.id,
       tenantId: cronJobs.tenantId,
       schedule: cronJobs.schedule,
+      timeZone: cronJobs.timeZone,
       url: cronJobs.url,
+      overlap: cronJobs.overlap,
       nextRunAt: cronJobs.nextRunAt,
     })
     .from(cronJobs)
@@ -79,10 +103,10 @@ export function createCronJobStore({ orm, client }: Db) {
     .prepare()
 
   return {
-    insert: (row: Omit<CronJobRow, 'seq'>) =>
-      insert.run({ ...row, isActive: row.isActive ? 1 : 0 }),
-    save: (row: CronJobRow): CronJobRow | undefined =>
-      save.get({ ...row, isActive: row.isActive ? 1 : 0 }),
+    insert: (row: Omit<CronJobRow, 'seq'>) => insert.run({ ...row, ...flagsOf(row) }),
+    save: (row: CronJobRow): CronJobRow | undefined => save.get({ ...row, ...flagsOf(row) }),
+    findDuplicate: (tenantId: string, deduplicationId: string): CronJobRow | undefined =>
+      findDuplicate.get({ tenantId, deduplicationId }),
     find: (tenantId: string, id: string): CronJobRow | undefined => find.get({ tenantId, id }),
     /** Newest first. */
     list: (tenantId: string): CronJobRow[] => list.all({ tenantId }),

@@ -25,6 +25,16 @@ export function createDelayedJobStore({ orm, client }: Db) {
 
   const insert = compile(client, orm.insert(delayedJobs).values(rowOf(delayedJobs, 'expiresAt')))
   const find = orm.select().from(delayedJobs).where(mine).prepare()
+  const findDuplicate = orm
+    .select()
+    .from(delayedJobs)
+    .where(
+      and(
+        eq(delayedJobs.tenantId, $('tenantId')),
+        eq(delayedJobs.deduplicationId, $('deduplicationId')),
+      ),
+    )
+    .prepare()
   const list = orm
     .select()
     .from(delayedJobs)
@@ -74,7 +84,9 @@ export function createDelayedJobStore({ orm, client }: Db) {
     .prepare()
 
   return {
-    insert: (row: NewDelayedJobRow) => insert.run(row),
+    insert: (row: NewDelayedJobRow) => insert.run({ ...row, isSigned: row.isSigned ? 1 : 0 }),
+    findDuplicate: (tenantId: string, deduplicationId: string): DelayedJobRow | undefined =>
+      findDuplicate.get({ tenantId, deduplicationId }),
     find: (tenantId: string, id: string): DelayedJobRow | undefined => find.get({ tenantId, id }),
     /** Ordered by run time. */
     list: (tenantId: string): DelayedJobRow[] => list.all({ tenantId }),

@@ -8,6 +8,7 @@ import { createJobSummaries } from './job-summaries.ts'
 import { createJobCountStore, createSkippedSlotStore } from './ledgers.ts'
 import { createReadModel } from './read-model.ts'
 import { createRunStore } from './runs.ts'
+import { createSigningSecretStore } from './signing-secrets.ts'
 
 export type Store = ReturnType<typeof createStore>
 
@@ -16,6 +17,7 @@ export const createStore = (db: Db) => ({
   cronJobs: createCronJobStore(db),
   delayedJobs: createDelayedJobStore(db),
   runs: createRunStore(db),
+  signingSecrets: createSigningSecretStore(db),
   executions: createExecutionStore(db),
   hours: createHourStore(db),
   counts: createJobCountStore(db),

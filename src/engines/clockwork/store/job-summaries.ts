@@ -7,8 +7,8 @@ import type { DelayedJobRow } from './delayed-jobs.ts'
 /** The columns of a job that lists show, without its request, which may be large. */
 export type CronJobSummary = Pick<
   CronJobRow,
-  'seq' | 'id' | 'name' | 'schedule' | 'url' | 'isActive' | 'nextRunAt' | 'lastRunAt'
-> & { lastStatus: 'success' | 'failed' | null }
+  'seq' | 'id' | 'name' | 'schedule' | 'timeZone' | 'url' | 'isActive' | 'nextRunAt' | 'lastRunAt'
+> & { lastStatus: 'success' | 'failed' | null; tags: readonly string[] }
 
 export type DelayedJobSummary = Pick<
   DelayedJobRow,
@@ -36,8 +36,9 @@ export function createJobSummaries({ orm, client }: Db) {
 
   // Without Drizzle's mapping, because a page counts a thousand of them.
   const jobsWhere = <Of extends Record<string, string | number>>(condition: string) =>
-    client.prepare<Omit<CronJobSummary, 'isActive'> & { isActive: number }, Of>(`
-    select seq, id, name, schedule, url, is_active as isActive, next_run_at as nextRunAt,
+    client.prepare<StoredSummary, Of>(`
+    select seq, id, name, schedule, time_zone as timeZone, url, tags, is_active as isActive,
+      next_run_at as nextRunAt,
       last_run_at as lastRunAt, (
         select status from executions
         where job_id = cron_jobs.id and tenant_id = cron_jobs.tenant_id and status <> 'running'
@@ -146,7 +147,10 @@ export function createJobSummaries({ orm, client }: Db) {
   }
 }
 
-const summaryOf = <Job extends { isActive: number }>(job: Job) => ({
+type StoredSummary = Omit<CronJobSummary, 'isActive' | 'tags'> & { isActive: number; tags: string }
+
+const summaryOf = (job: StoredSummary): CronJobSummary => ({
   ...job,
   isActive: job.isActive === 1,
+  tags: JSON.parse(job.tags),
 })

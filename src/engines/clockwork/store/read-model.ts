@@ -20,8 +20,9 @@ export interface ComingRun {
   id: string
   name: string
   at: number
-  /** Null for a delayed job. */
+  /** Both are null for a delayed job. */
   schedule: string | null
+  timeZone: string | null
 }
 
 /** An attempt with the job it belongs to. */
@@ -52,15 +53,16 @@ export function createReadModel({ client }: Db) {
     join executions e on e.seq = j.last
     where e.status = 'failed'`)
   const comingOfCron = client.prepare<ComingRun, { tenantId: string; now: number; limit: number }>(`
-    select 'cron' as kind, id, name, next_run_at as at, schedule from cron_jobs
+    select 'cron' as kind, id, name, next_run_at as at, schedule, time_zone as timeZone
+    from cron_jobs
     where tenant_id = +$tenantId and is_active = 1 and next_run_at >= +$now
     order by next_run_at limit +$limit`)
   const comingOfDelayed = client.prepare<
     ComingRun & Pick<DelayedJobRow, 'status'>,
     { tenantId: string; now: number }
   >(`
-    select 'delayed' as kind, id, name, run_at as at, null as schedule, status from delayed_jobs
-    where tenant_id = +$tenantId and run_at >= +$now order by run_at, seq limit ${MAX_JOBS}`)
+    select 'delayed' as kind, id, name, run_at as at, null as schedule, null as timeZone, status
+    from delayed_jobs where tenant_id = +$tenantId and run_at >= +$now order by run_at, seq limit ${MAX_JOBS}`)
   const latest = client.prepare<LatestRun, { tenantId: string; limit: number }>(`
     select e.id, e.status, e.attempt, e.started_at as startedAt, e.duration_ms as durationMs,
       e.response_status as responseStatus, e.error_message as errorMessage, e.job_id as jobId,

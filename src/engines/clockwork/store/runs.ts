@@ -2,6 +2,7 @@ import { and, eq, isNull, ne, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
 import { createQueueTable } from '../../../platform/due/queue-table.ts'
+import { newId } from '../../../platform/ids.ts'
 import { runs } from '../schema.ts'
 
 export type RunRow = typeof runs.$inferSelect
@@ -13,6 +14,12 @@ export type NewRun = Pick<
 
 /** A run with an attempt in progress, identified by its execution id. */
 export type LeasedRun = RunRow & { executionId: string }
+
+export interface RunCounts {
+  open: number
+  queued: number
+  inFlight: number
+}
 
 /** Open runs. */
 export function createRunStore(db: Db) {
@@ -36,6 +43,7 @@ export function createRunStore(db: Db) {
       attempt: 1,
       state: $('state'),
       host: $('host'),
+      runId: $('runId'),
     })
     .onConflictDoNothing()
     .prepare()
@@ -52,11 +60,22 @@ export function createRunStore(db: Db) {
       })
       .where(stillLeased),
   )
-  const inFlight = orm
-    .select({ count: sql<number>`count(*)` })
+  const counts = orm
+    .select({
+      open: sql<number>`count(*)`,
+      queued: sql<number>`count(*) filter (where ${runs.state} = 'queued')`,
+      inFlight: sql<number>`count(*) filter (where ${runs.state} in ('ready', 'leased'))`,
+    })
     .from(runs)
-    .where(and(ofJob, ne(runs.state, 'waiting')))
+    .where(ofJob)
     .prepare()
+  const release = compile(
+    client,
+    orm
+      .update(runs)
+      .set({ state: 'waiting' })
+      .where(and(ofJob, eq(runs.state, 'queued'))),
+  )
   const keepRequest = orm
     .update(runs)
     .set({ request: sql`${$('request')}` })
@@ -71,16 +90,19 @@ export function createRunStore(db: Db) {
   return {
     ...queue,
     /** Does nothing if the slot already has an open run, as after the clock was set back. */
-    insert: (run: NewRun) => insert.run(run),
+    insert: (run: NewRun) => insert.run({ ...run, runId: newId() }),
     /** Ends the run; false if the lease is void. */
     finish: ({ seq, executionId }: LeasedRun): boolean =>
       finish.run({ seq, executionId }).changes > 0,
     /** Lets the run wait for its next attempt; false if the lease is void. */
     rearm: ({ seq, executionId }: LeasedRun, dueAt: number): boolean =>
       rearm.run({ seq, executionId, dueAt }).changes > 0,
-    /** The number of runs of a job that are ready or leased. */
-    inFlight: (tenantId: string, jobId: string): number =>
-      inFlight.get({ tenantId, jobId })?.count ?? 0,
+    /** The runs of a job that haven't ended, those of them that are queued, and ready or leased. */
+    counts: (tenantId: string, jobId: string): RunCounts =>
+      counts.get({ tenantId, jobId }) ?? { open: 0, queued: 0, inFlight: 0 },
+    /** Lets the queued run of a job start, which has been due since its slot; false if there is none. */
+    release: (tenantId: string, jobId: string): boolean =>
+      release.run({ tenantId, jobId }).changes > 0,
     /** Stores the current request in the job's open runs, so that an edit doesn't change it. */
     keepRequest: (tenantId: string, jobId: string, request: string) =>
       keepRequest.run({ tenantId, jobId, request }),

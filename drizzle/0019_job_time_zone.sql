@@ -1,0 +1,1 @@
+ALTER TABLE `cron_jobs` ADD `time_zone` text DEFAULT 'UTC' NOT NULL;

@@ -1,0 +1,53 @@
+import type { ComponentChildren } from 'preact'
+import { Text } from '../../../../views/ui/text.tsx'
+import { duration } from '../../../../views/ui/time.tsx'
+import type { RetryOptions } from '../../../engines/clockwork/job-options.ts'
+import type { CronJob, DelayedJob } from '../../../engines/clockwork/model.ts'
+import { SECOND_MS } from '../../../platform/durations.ts'
+import { usePage } from '../../page.tsx'
+
+type Fact = readonly [name: string, value: ComponentChildren]
+
+const OVERLAPS = {
+  skip: null,
+  queue: 'Queue one run',
+  allow: 'Start further runs, up to 20',
+} as const
+
+/** The options of a job that are set. */
+export function optionFacts(
+  job: Omit<DelayedJob, 'run_at' | 'status'> & Partial<Pick<CronJob, 'overlap'>>,
+): Fact[] {
+  const { href } = usePage()
+  const isCron = job.overlap !== undefined
+  const facts: [name: string, value: ComponentChildren][] = [
+    ['Timeout', job.timeout_ms && duration(job.timeout_ms)],
+    ['Retries', job.retry && retryWords(job.retry)],
+    ['Success statuses', job.success_statuses?.join(', ')],
+    ['Overlap', job.overlap && OVERLAPS[job.overlap]],
+    ['Secret headers', Object.keys(job.secret_headers).join(', ')],
+    ['Signed', job.signed && <a href={href('/jobs/signing-secret')}>Standard Webhooks</a>],
+    ['Tags', isCron ? job.tags.map((tag) => <Tag tag={tag} />) : job.tags.join(', ')],
+    ['Deduplication ID', job.deduplication_id && <Text text={job.deduplication_id} limit={80} />],
+    ['Notes', job.notes && <Text text={job.notes} limit={2000} />],
+  ]
+  return facts.filter(([, value]) => (Array.isArray(value) ? value.length > 0 : value))
+}
+
+/** Links to the jobs with this tag. */
+const Tag = ({ tag }: { tag: string }) => (
+  <>
+    <a href={usePage().href('/jobs', { tag })}>{tag}</a>{' '}
+  </>
+)
+
+function retryWords({ max_attempts, delays, backoff }: RetryOptions): string {
+  if (max_attempts === 1) return 'None'
+  const attempts = max_attempts === undefined ? '' : `${max_attempts} attempts`
+  const times = (seconds: readonly number[]) =>
+    seconds.map((one) => duration(one * SECOND_MS)).join(', ')
+  const when = delays
+    ? `after ${times(delays)}`
+    : backoff && `backoff from ${times([backoff.initial_seconds])}`
+  return [attempts, when].filter(Boolean).join(', ') || 'Custom'
+}

@@ -1,0 +1,82 @@
+import type { Db } from '../../db/open.ts'
+import {
+  checkSecret,
+  liveSecrets,
+  newSecret,
+  rotate,
+  type SigningSecret,
+} from '../../delivery/signing-secrets.ts'
+import { type Rotation, USUAL_GRACE_S } from '../../http/delivery-log/model.ts'
+import type { Audit } from '../../platform/audit/index.ts'
+import type { Caller } from '../../platform/caller.ts'
+import { type Clock, isoOrNull } from '../../platform/clock.ts'
+import { fail, forbidden } from '../../platform/errors.ts'
+import type { Sealing } from '../../platform/sealing/index.ts'
+import type { SigningSecret as Answer } from './model.ts'
+import { signingSecrets as column } from './sealed.ts'
+import type { Store } from './store/index.ts'
+
+export type SigningSecrets = ReturnType<typeof createSigningSecrets>
+
+/** The secret that signs the requests of a tenant's signed jobs. The first such job creates it. */
+export function createSigningSecrets(parts: {
+  db: Db
+  clock: Clock
+  audit: Audit
+  sealing: Sealing
+  store: Store
+}) {
+  const { db, clock, audit, sealing, store } = parts
+
+  function secretsOf(tenantId: string): SigningSecret[] {
+    const sealed = store.signingSecrets.find(tenantId)
+    if (sealed === undefined) return []
+    return JSON.parse(sealing.open(column.purpose, column.boundTo({ tenantId }), sealed))
+  }
+
+  function save(tenantId: string, secrets: readonly SigningSecret[]) {
+    const sealed = sealing.seal(
+      column.purpose,
+      column.boundTo({ tenantId }),
+      JSON.stringify(secrets),
+    )
+    store.signingSecrets.save(tenantId, sealed, clock.now())
+  }
+
+  /** Creates the secret if there is none. Runs inside a commit. */
+  function ensure(tenantId: string) {
+    if (store.signingSecrets.find(tenantId) === undefined)
+      save(tenantId, [{ secret: newSecret(), expiresAt: null }])
+  }
+
+  /** The secrets to sign with, the current one first. Throws if there are none: nothing is sent unsigned. */
+  function live(tenantId: string): string[] {
+    const secrets = liveSecrets(secretsOf(tenantId), clock.now())
+    return secrets.length > 0 ? secrets : fail(new Error('the signing secret of jobs is missing'))
+  }
+
+  function get({ tenantId, isReadOnly = false }: Caller): Answer {
+    if (isReadOnly) throw forbidden('read-only access does not include the signing secret')
+    const now = clock.now()
+    const secrets = secretsOf(tenantId)
+    const [secret] = liveSecrets(secrets, now)
+    const old = secrets.flatMap(({ expiresAt }) => ((expiresAt ?? 0) > now ? [expiresAt] : []))
+    return { secret: secret ?? null, previous_expires_at: isoOrNull(old[0] ?? null) }
+  }
+
+  /** Replaces the secret, or creates the first. The old one also signs during the grace period. */
+  function replace({ tenantId, actor }: Caller, input: Rotation | null): Promise<Answer> {
+    const { secret = newSecret(), grace_seconds = USUAL_GRACE_S } = input ?? {}
+    checkSecret(secret)
+    return db.commitFor(tenantId, () => {
+      const graceMs = grace_seconds * 1000
+      const secrets = rotate(secretsOf(tenantId), secret, { now: clock.now(), graceMs })
+      save(tenantId, secrets)
+      const object = `tenant:${tenantId}`
+      audit.record({ tenantId, actor, action: 'jobs.secret_rotated', object, detail: { graceMs } })
+      return { secret, previous_expires_at: isoOrNull(secrets[1]?.expiresAt ?? null) }
+    })
+  }
+
+  return { ensure, live, get, replace }
+}
