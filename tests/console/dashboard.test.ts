@@ -89,7 +89,10 @@ test('Routes for sessions answer valid, wrong and lost requests as they answer a
   expect(routesUnder(BY_SESSION)).toEqual(routes)
   const comparable = ({ status, body, headers }: Answer) => ({
     status,
-    body: JSON.stringify(body).replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'id'),
+    body: JSON.stringify(body).replaceAll(
+      /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|whsec_[\w+/=]+/g,
+      'id',
+    ),
     headers: [...headers.keys()].filter((name) => !name.startsWith('ratelimit')).sort(),
   })
   const { headers } = await (await operatorIn({ [other.id]: 'owner' })).signIn()
@@ -252,21 +255,23 @@ test.each(ROLES)('A %s may use only the routes of the role', async (role) => {
   }
 })
 
-test('Secret headers of jobs are masked for viewers, also in responses that repeat them', async () => {
+const SIGNING = '/signing-secret'
+
+test('Secret headers of jobs and their signing secret are masked for viewers, also in responses that repeat them', async () => {
   target.answers(
     ({ headers }) => new Response(`sent: ${headers.get('authorization')}, or secret-123`),
   )
   const { api, id: tenantId } = await app.tenant()
   const headers = { Authorization: 'Bearer secret-123', 'X-Team': 'orders' }
   const run_at = new Date(app.clock.now() + 60_000).toISOString()
-  const made = await api.post(`${BY_KEY}/jobs`, { ...job, headers })
+  const made = await api.post(`${BY_KEY}/jobs`, { ...job, headers, signed: true })
   const later = await api.post(`${BY_KEY}/delayed`, { ...delayed, run_at, headers })
   await api.post(`${BY_KEY}/jobs/${made.body.id}/run`)
   await app.clock.advance(120_000)
   await app.clock.settled()
   const ids: Record<string, string> = { jobs: made.body.id, delayed: later.body.id }
   const reads = routes
-    .filter(({ method }) => method === 'GET')
+    .filter(({ method, path }) => method === 'GET' && path !== SIGNING)
     .map(({ path }) => path.replace(':job_id', ids[path.split('/')[1] ?? ''] ?? ''))
   expect(reads).toHaveLength(6)
   for (const role of ROLES) {
@@ -280,6 +285,9 @@ test('Secret headers of jobs are masked for viewers, also in responses that repe
       else if (!path.endsWith('/executions'))
         expect(seen).toBe(whole.replaceAll('"Bearer secret-123"', '"********"'))
     }
+    const { secret } = (await session.api.get(BY_SESSION + SIGNING)).body
+    const known = (await api.get(BY_KEY + SIGNING)).body.secret
+    expect([role, secret]).toEqual([role, role === 'viewer' ? '********' : known])
     for (const [kind, id] of Object.entries(ids)) {
       // Over https, pages want another cookie.
       const headers = { cookie: `__Secure-${session.cookie}` }

@@ -10,8 +10,9 @@ import { type Rotation, USUAL_GRACE_S } from '../../http/delivery-log/model.ts'
 import type { Audit } from '../../platform/audit/index.ts'
 import type { Caller } from '../../platform/caller.ts'
 import { type Clock, isoOrNull } from '../../platform/clock.ts'
-import { fail, forbidden } from '../../platform/errors.ts'
+import { fail } from '../../platform/errors.ts'
 import type { Sealing } from '../../platform/sealing/index.ts'
+import { MASK } from '../../platform/secret-headers.ts'
 import type { SigningSecret as Answer } from './model.ts'
 import { signingSecrets as column } from './sealed.ts'
 import type { Store } from './store/index.ts'
@@ -55,13 +56,16 @@ export function createSigningSecrets(parts: {
     return secrets.length > 0 ? secrets : fail(new Error('the signing secret of jobs is missing'))
   }
 
+  /** Masked for read-only callers, who could otherwise sign requests themselves. */
   function get({ tenantId, isReadOnly = false }: Caller): Answer {
-    if (isReadOnly) throw forbidden('read-only access does not include the signing secret')
     const now = clock.now()
     const secrets = secretsOf(tenantId)
     const [secret] = liveSecrets(secrets, now)
     const old = secrets.flatMap(({ expiresAt }) => ((expiresAt ?? 0) > now ? [expiresAt] : []))
-    return { secret: secret ?? null, previous_expires_at: isoOrNull(old[0] ?? null) }
+    return {
+      secret: isReadOnly && secret !== undefined ? MASK : (secret ?? null),
+      previous_expires_at: isoOrNull(old[0] ?? null),
+    }
   }
 
   /** Replaces the secret, or creates the first. The old one also signs during the grace period. */

@@ -273,6 +273,19 @@ async function expectAllResealed(app: Held): Promise<string[]> {
   return Object.keys(texts)
 }
 
+/** Creates jobs with secret headers, one of them with a run from before an edit. */
+async function editedJob(app: TestApp) {
+  const { api } = await app.tenant()
+  const fields = { name: 'job', url: 'http://127.0.0.1:1/', secret_headers: { 'X-Key': 'a' } }
+  const run_at = '2036-01-01T00:00:00Z'
+  const signed = { schedule: '0 0 1 1 *', signed: true }
+  await api.post('/v1/clockwork/delayed', { ...fields, run_at })
+  const { id } = (await api.post('/v1/clockwork/jobs', { ...fields, ...signed })).body
+  await api.post(`/v1/clockwork/jobs/${id}/run`)
+  await app.clock.settled()
+  await api.patch(`/v1/clockwork/jobs/${id}`, { secret_headers: { 'X-Key': 'b' } })
+}
+
 test('Every column with sealed texts is on the list and is resealed', async () => {
   const social = await bootSocial()
   const messenger = await bootPassepartout()
@@ -291,6 +304,7 @@ test('Every column with sealed texts is on the list and is resealed', async () =
   await messenger.app.installationSettings.put(ACTOR, 'gate.providers.github', client)
   const channel = { type: 'owners' } as const
   await messenger.app.notifications.channels.create(acme.id, ACTOR, channel)
+  await editedJob(messenger.app)
   const found = [social.app, messenger.app].map(expectAllResealed)
   const listed = sealedColumns.map(({ column }) => `${getTableName(column.table)}.${column.name}`)
   expect([...new Set((await Promise.all(found)).flat())].toSorted()).toEqual(listed.toSorted())
