@@ -16,6 +16,7 @@ import m0013 from './0013_key_details.sql' with { type: 'text' }
 import m0014 from './0014_session_and_password_rules.sql' with { type: 'text' }
 import m0015 from './0015_tenant_deletion.sql' with { type: 'text' }
 import m0016 from './0016_sign_in_history.sql' with { type: 'text' }
+import m0017 from './0017_list_sorts.sql' with { type: 'text' }
 
 export const migrations = [
   { id: '0000_foundation', sql: m0000 },
@@ -35,4 +36,5 @@ export const migrations = [
   { id: '0014_session_and_password_rules', sql: m0014 },
   { id: '0015_tenant_deletion', sql: m0015 },
   { id: '0016_sign_in_history', sql: m0016 },
+  { id: '0017_list_sorts', sql: m0017 },
 ]
