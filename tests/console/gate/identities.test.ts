@@ -261,7 +261,7 @@ test('A verified address is told that an operator replaced it, unless no email c
         : await member.follow(await member.send(`${path}/profile`, { email, seen: eve.updated_at }))
     if ('says' in saved) saved.says(flash)
     const isTold = at === mailing && isVerified && by === 'operator'
-    const told = at.mail.outbox.page('all', { recipient }, { limit: 10 }).mails
+    const told = at.mail.outbox.list('all', { recipient, limit: 10 }).data
     expect([isVerified, by, told.length]).toEqual([isVerified, by, isTold ? 1 : 0])
     if (!isTold) continue
     expect(told[0]?.subject).toBe('Your Acme email address was changed')

@@ -83,7 +83,7 @@ export function createUserSummaries(parts: { store: Store; search: IdentitySearc
   return { list, find }
 }
 
-const keyOf = {
+export const keyOf = {
   created: ({ createdAt }: IdentityRow) => createdAt,
   email: ({ email }: IdentityRow) => email,
   signed_in: ({ lastSignInAt }: IdentityRow) => lastSignInAt,
