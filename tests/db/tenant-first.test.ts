@@ -43,7 +43,6 @@ const WITHOUT_TENANT: Record<string, string[]> = {
     'update api_keys where (api_keys.id = ? and api_keys.replaced_by is null)',
     'audit_log where audit_log.seq > ?',
     'audit_log where (audit_log.seq <= ? and audit_log.seq >= ?)',
-    'audit_log where (audit_log.seq >= ? and audit_log.seq <= ?)',
     'mails where mails.id = ?',
     'mails where (mails.id = ? and mails.state <> ?)',
     'mails where mails.seq between ? + 1 and ? - 1',

@@ -57,7 +57,7 @@ export function createHistory(parts: {
     const events = delivery.queries
       .about(tenantId, identityId, MAX)
       .filter(({ type }) => !REPORTED_TYPES.has(type))
-    const done = audit.about(tenantId, `identity:${identityId}`, MAX)
+    const done = audit.about(tenantId, `identity:${identityId}`, { limit: MAX })
     const isCreationDone = done.some(({ action }) => action === CREATED)
     const happenings: Happening[] = [
       ...store.sessions.recent(tenantId, identityId, MAX).map(signIn),
