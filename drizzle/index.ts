@@ -20,7 +20,8 @@ import m0017 from './0017_jobs_by_url.sql' with { type: 'text' }
 import m0018 from './0018_test_sign_ins.sql' with { type: 'text' }
 import m0019 from './0019_job_time_zone.sql' with { type: 'text' }
 import m0020 from './0020_job_options.sql' with { type: 'text' }
-import m0021 from './0021_alerts.sql' with { type: 'text' }
+import m0021 from './0021_list_sorts.sql' with { type: 'text' }
+import m0022 from './0022_alerts.sql' with { type: 'text' }
 
 export const migrations = [
   { id: '0000_foundation', sql: m0000 },
@@ -44,5 +45,6 @@ export const migrations = [
   { id: '0018_test_sign_ins', sql: m0018 },
   { id: '0019_job_time_zone', sql: m0019 },
   { id: '0020_job_options', sql: m0020 },
-  { id: '0021_alerts', sql: m0021 },
+  { id: '0021_list_sorts', sql: m0021 },
+  { id: '0022_alerts', sql: m0022 },
 ]

@@ -5,12 +5,21 @@ import { capitalized, numeral } from '../../views/ui/words.ts'
 import { StorageError } from '../db/errors.ts'
 import { AppError, invalid } from '../platform/errors.ts'
 import { filterIn } from './list.tsx'
-import { type Action, good, type Outcome, type PageContext, usePage, warn } from './page.tsx'
+import type { Right } from './operators/rights.ts'
+import {
+  good,
+  type OperatorPageContext,
+  type Outcome,
+  type PageContext,
+  usePage,
+  warn,
+} from './page.tsx'
 
 /** More rows than a page of any list has. */
 const MAX_SELECTED = 100
 
-interface BulkSpec extends Pick<Action<string>, 'right'> {
+interface BulkSpec {
+  right: Right | 'admin'
   /** On the button, such as `Pause`. */
   verb: string
   noun: readonly [one: string, many: string]
@@ -22,7 +31,11 @@ interface BulkSpec extends Pick<Action<string>, 'right'> {
   each: (context: PageContext, id: string) => Promise<unknown>
 }
 
-export type BulkAction = Action<string> & Pick<BulkSpec, 'verb' | 'noun' | 'confirm'>
+/** For pages of a tenant, and with the right `admin` for those of the installation. */
+export interface BulkAction extends Omit<BulkSpec, 'done' | 'each'> {
+  flash: Readonly<Record<string, Flash>>
+  run: (context: OperatorPageContext) => Promise<Outcome>
+}
 
 /**
  * An action on the selected rows of a page of a list. Each row is changed on its own, as if alone: with
@@ -36,10 +49,12 @@ export function bulk({ each, done, ...spec }: BulkSpec): BulkAction {
       one: good(`${capitalized(noun[0])} ${done}.`),
       many: good(`{count} ${noun[1]} ${done}.`),
     },
-    async run(context): Promise<Outcome> {
+    async run(context) {
       const ids = idsIn(context.fields.ids)
       if (ids.length === 0) return { again: true, report: warn(`Select a ${noun[0]} first.`) }
-      const errors = await Promise.all(ids.map((id) => errorOf(() => each(context, id))))
+      const errors = await Promise.all(
+        ids.map((id) => errorOf(() => each(context as PageContext, id))),
+      )
       const refused = ids.filter((_, index) => errors[index] !== undefined)
       const count = ids.length - refused.length
       if (refused.length === 0) return { ...named(count), query: { ...kept(context), count } }
@@ -60,7 +75,7 @@ const countOf = (count: number, [one, many]: BulkSpec['noun']): string =>
 const named = (count: number) => ({ flash: count === 1 ? 'one' : 'many' })
 
 /** The filter and position of the list. */
-const kept = (context: PageContext) => ({ ...filterIn(context), ...context.position })
+const kept = (context: OperatorPageContext) => ({ ...filterIn(context), ...context.position })
 
 function idsIn(value: unknown): string[] {
   const ids = Array.isArray(value) ? value.filter((id) => typeof id === 'string') : []
@@ -89,7 +104,7 @@ function reasonOf(error: unknown, changed: number): string {
 /** What the table needs to offer those of a page's bulk actions that the operator may use. */
 export function useSelection(actions: Readonly<Record<string, BulkAction>>): Selection | undefined {
   const { may, actionHref, submission, query, position } = usePage()
-  const allowed = Object.entries(actions).filter(([, { right }]) => may(right as 'change'))
+  const allowed = Object.entries(actions).filter(([, { right }]) => right === 'admin' || may(right))
   if (allowed.length === 0) return undefined
   const ids = submission?.values.ids
   return {

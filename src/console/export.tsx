@@ -6,6 +6,7 @@ import type { Page } from '../platform/cursor.ts'
 import { invalid } from '../platform/errors.ts'
 import { filterIn } from './list.tsx'
 import { type OperatorPageContext, usePage } from './page.tsx'
+import { checkTimeFilter } from './time-filter.ts'
 
 const FORMATS = ['csv', 'ndjson'] as const
 type Format = (typeof FORMATS)[number]
@@ -28,6 +29,7 @@ export const exportOf =
   }) =>
   (context: Context): Response => {
     const format = formatIn(context)
+    checkTimeFilter(context)
     return download(of.name, format, context.now, linesIn(format, of.columns, of.slices(context)))
   }
 
@@ -66,20 +68,6 @@ export function* pagesOf<Row>(
     yield data
     if (next === null) return
     cursor = next
-  }
-}
-
-/** All rows of a list that is read from a position. */
-export function* rowsAfter<Row, Position>(
-  read: (after: Position | undefined, limit: number) => readonly Row[],
-  positionOf: (last: Row) => Position,
-): Generator<readonly Row[]> {
-  for (let after: Position | undefined; ; ) {
-    const rows = read(after, SLICE)
-    yield rows
-    const last = rows.at(-1)
-    if (rows.length < SLICE || last === undefined) return
-    after = positionOf(last)
   }
 }
 

@@ -1,4 +1,7 @@
-import { type Filter, FilterBar } from '../../views/ui/filter-bar.tsx'
+import { EmptyState } from '../../views/ui/empty-state.tsx'
+import { type Filter, FilterBar, type FilterInput } from '../../views/ui/filter-bar.tsx'
+import { LinkButton } from '../../views/ui/form/button.tsx'
+import type { IconName } from '../../views/ui/icons.tsx'
 import { type ListPosition, pagerLinks } from '../../views/ui/pager.tsx'
 import { type Sorting, type Sorts, sortingIn, sortingText } from '../../views/ui/sorting.ts'
 import type { Tone } from '../../views/ui/status.tsx'
@@ -8,8 +11,10 @@ import { type Query, url } from '../../views/ui/url.ts'
 import { type PageContext, usePage } from './page.tsx'
 import type { TimeFilter } from './time-filter.ts'
 
-/** Parameters of a page that are no filter: position, message, state of a stream. */
-const OTHERS: ReadonlySet<string> = new Set(['cursor', 'trail', 'done', 'count', 'shown'])
+/** Parameters of a page that are no filter: position, message, changed row, state of a stream. */
+const OTHERS: ReadonlySet<string> = new Set([
+  ...['cursor', 'trail', 'done', 'count', 'shown', 'changed'],
+])
 
 /** The filter and order of a list, from the query string. */
 export const filterIn = ({ query }: Pick<PageContext, 'query'>): PageContext['query'] =>
@@ -47,15 +52,16 @@ export function ListFilters(of: {
   /** `name` is q unless given. */
   search?: { label: string; name?: string }
   filters?: readonly Filter[]
+  inputs?: readonly FilterInput[]
   time?: TimeFilter | undefined
 }) {
-  const { search, filters = [], time } = of
+  const { search, filters = [], inputs = [], time } = of
   const { query } = usePage()
   const { hrefOf, allHref, isFiltered } = useList()
   const name = search?.name ?? 'q'
   const own = [
     ...(search ? [name] : []),
-    ...filters.map((filter) => filter.name),
+    ...[...filters, ...inputs].map((filter) => filter.name),
     ...(time ? ['within', 'since', 'until'] : []),
   ]
   const others = Object.entries(filterIn({ query })).filter(([other]) => !own.includes(other))
@@ -64,7 +70,7 @@ export function ListFilters(of: {
       action={hrefOf().replace(/\?.*/, '')}
       {...(search && { search: { ...search, value: query[name] ?? '' } })}
       filters={time ? [...filters, time.filter] : filters}
-      {...(time && { inputs: time.inputs })}
+      {...((time || inputs.length > 0) && { inputs: [...(time?.inputs ?? []), ...inputs] })}
       kept={Object.fromEntries(others)}
       {...(isFiltered && { clearHref: allHref })}
     />
@@ -78,24 +84,27 @@ interface Chip {
   tone?: Tone
 }
 
-/** The most used filter of a list as links with counts. Failures come first, if there are any. */
+/** The most used filter of a list as links with counts. Failures and warnings come first, if there are any. */
 export function ListChips(of: {
   name: string
   label?: string
   all?: number | undefined
   chips: readonly Chip[]
+  /** What the counts are known up to. */
+  most?: number
 }) {
-  const { name, label = 'Status', all, chips } = of
+  const { name, label = 'Status', all, chips, most } = of
   const { hrefOf } = useList()
-  const chosen = chips.find(({ value }) => value === usePage().query[name])
+  const chosen = usePage().query[name] || undefined
   const tabOf = ({ value, label, count, tone }: Partial<Chip> & Pick<Chip, 'label'>) => ({
     label,
     href: hrefOf({ [name]: value }),
-    isCurrent: value === chosen?.value,
+    isCurrent: value === chosen,
     ...(count !== undefined && { count }),
+    ...(most !== undefined && { most }),
     ...(count && tone && { tone }),
   })
-  const isUrgent = ({ tone, count }: Chip) => tone === 'bad' && Boolean(count)
+  const isUrgent = ({ tone, count }: Chip) => (tone === 'bad' || tone === 'warn') && Boolean(count)
   return (
     <FilterChips
       label={label}
@@ -104,6 +113,33 @@ export function ListChips(of: {
         tabOf({ label: 'All', count: all }),
         ...chips.filter((chip) => !isUrgent(chip)).map(tabOf),
       ]}
+    />
+  )
+}
+
+/** No row matches the filter, or none of those that were searched before the page at `olderHref`. */
+export function NoMatches(of: {
+  icon: IconName
+  /** Many rows, such as `users`. */
+  noun: string
+  next?: string | undefined
+  olderHref?: string | undefined
+}) {
+  const { icon, noun, next, olderHref } = of
+  const { allHref } = useList()
+  return olderHref === undefined ? (
+    <EmptyState
+      icon={icon}
+      sentence={`No matching ${noun}`}
+      next={next}
+      action={<LinkButton href={allHref}>View all {noun}</LinkButton>}
+    />
+  ) : (
+    <EmptyState
+      icon={icon}
+      sentence="No matches so far"
+      next={`Only some of the ${noun} have been searched.`}
+      action={<LinkButton href={olderHref}>Continue search</LinkButton>}
     />
   )
 }

@@ -1,7 +1,9 @@
 import type { Filter, FilterInput } from '../../views/ui/filter-bar.tsx'
 import type { FormError } from '../../views/ui/here.tsx'
 import { DAY_MS, HOUR_MS } from '../platform/durations.ts'
+import { invalid } from '../platform/errors.ts'
 import { momentIn, UTC } from '../platform/time-zone.ts'
+import { timestampIn } from '../platform/timestamp.ts'
 
 const PRESETS = [
   { value: '1h', label: 'Last hour', ms: HOUR_MS },
@@ -26,6 +28,15 @@ export interface TimeFilter {
   filter: Filter
   /** Start and end of a custom range. */
   inputs: readonly FilterInput[]
+}
+
+/** Throws `invalid` for a range that can't be read, where no page can say so. */
+export function checkTimeFilter(of: Parameters<typeof timeFilterIn>[0]): void {
+  for (const { name } of timeFilterIn(of).errors)
+    throw invalid('must be a date and time, with the end after the start', {
+      field: name,
+      rule: 'range',
+    })
 }
 
 /** Reads the time filter of a list from the query string: a preset, or a range in the page's time zone. */
@@ -67,15 +78,15 @@ export function timeFilterIn(
   }
 }
 
-const HAS_ZONE = /(Z|[+-]\d\d:\d\d)$/i
+const TIME = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d)?(:\d\d(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?$/i
 
 /** A time with a zone of its own, or one of the page's zone; a day begins at midnight. */
 function moment(text: string | undefined, zone: string): number | undefined {
   if (text === undefined) return undefined
-  if (HAS_ZONE.test(text)) return Date.parse(text)
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(text)
-  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/.test(text)
-  return isDay ? momentIn(`${text}T00:00`, zone) : isTime ? momentIn(text, zone) : Number.NaN
+  const [, day = '', time = 'T00:00', seconds = ':00', own] = TIME.exec(text) ?? []
+  const whole = `${day}${time}${seconds}`
+  const at = timestampIn(`${whole}${own ?? 'Z'}`)
+  return own !== undefined || Number.isNaN(at) ? at : momentIn(whole, zone)
 }
 
 function errorsIn({ since, until }: { since?: number | undefined; until?: number | undefined }) {

@@ -1,3 +1,4 @@
+import type { Order, Position, SortKey } from '../db/keyset.ts'
 import { checkDigits } from './crypto.ts'
 import { invalid } from './errors.ts'
 
@@ -90,4 +91,38 @@ export function page<Row>(
     has_more: last !== undefined,
     next_cursor: last === undefined ? null : cursorOf(last),
   }
+}
+
+/** Rows that a page with a filter reads, so that it may be short, but never slow. */
+const MAX_SCANNED = 500
+
+/**
+ * Builds a page of a list in one of its orders. A cursor has the sorted value of the last row, and its
+ * number, or its ID if the list is `byId`. `matches` is a filter that no index has: a page of it may be
+ * short, even if more follow.
+ */
+export function sortedPage<By extends string, Row extends { seq: number } | { id: string }>(
+  of: {
+    list: string
+    keys: Readonly<Record<By, SortKey>>
+    keyOf: Readonly<Record<By, (row: Row) => string | number>>
+    byId?: true
+    matches?: ((row: Row) => boolean) | undefined
+  },
+  { by, isDescending, cursor, limit }: Order<By> & { cursor?: string | undefined; limit: number },
+  read: (range: { after: Position | undefined; limit: number }) => Row[],
+): Page<Row> {
+  const { matches } = of
+  const shape = [of.keys[by].type, of.byId ? 'string' : 'number'] as const
+  const cursors = createCursor(`${of.list} by ${by} ${isDescending}`, shape)
+  const cursorOf = (row: Row) =>
+    cursors.encode([of.keyOf[by](row), 'seq' in row ? row.seq : row.id])
+  const [value, seq] = cursors.positionOf(cursor) ?? []
+  const after = value === undefined || seq === undefined ? undefined : { value, seq }
+  const most = matches ? MAX_SCANNED : limit + 1
+  const rows = read({ after, limit: most })
+  const found = matches ? rows.filter(matches) : rows
+  const last = rows.at(-1)
+  if (found.length > limit || rows.length < most || !last) return page(found, limit, cursorOf)
+  return { data: found, has_more: true, next_cursor: cursorOf(last) }
 }

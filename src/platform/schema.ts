@@ -1,5 +1,13 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import {
+  check,
+  index,
+  integer,
+  primaryKey,
+  type SQLiteColumn,
+  sqliteTable,
+  text,
+} from 'drizzle-orm/sqlite-core'
 import { ENGINES } from './engines.ts'
 
 export const tenants = sqliteTable(
@@ -30,6 +38,21 @@ export const tenantId = () =>
   text('tenant_id')
     .notNull()
     .references(() => tenants.id, { onDelete: 'cascade' })
+
+/** The end of keys that don't expire: the latest date that there is. */
+export const NEVER = 8_640_000_000_000_000
+
+/**
+ * What sorts keys: the hint of a key without a name, 0 for an unused key, `NEVER` for a key that doesn't
+ * expire. No commas: drizzle-kit would split an index there.
+ */
+export const keyOrder = (
+  t: Record<'name' | 'hint' | 'lastUsedAt' | 'expiresAt', SQLiteColumn>,
+) => ({
+  name: sql<string>`lower(case when ${t.name} is null then ${t.hint} else ${t.name} end)`,
+  used: sql<number>`case when ${t.lastUsedAt} is null then 0 else ${t.lastUsedAt} end`,
+  expires: sql<number>`case when ${t.expiresAt} is null then ${sql.raw(`${NEVER}`)} else ${t.expiresAt} end`,
+})
 
 export const apiKeys = sqliteTable(
   'api_keys',
@@ -63,7 +86,10 @@ export const apiKeys = sqliteTable(
     replacedBy: text('replaced_by'),
   },
   (t) => [
-    index('api_keys_by_tenant').on(t.tenantId, t.createdAt),
+    index('api_keys_by_tenant').on(t.tenantId, t.createdAt, t.id),
+    index('api_keys_by_name').on(t.tenantId, keyOrder(t).name, t.id),
+    index('api_keys_by_use').on(t.tenantId, keyOrder(t).used, t.id),
+    index('api_keys_by_end').on(t.tenantId, keyOrder(t).expires, t.id),
     index('api_keys_by_expiry')
       .on(t.tenantId, t.expiresAt)
       .where(sql`expires_at is not null and revoked_at is null and replaced_by is null`),
@@ -189,6 +215,7 @@ export const mails = sqliteTable(
     index('mails_kept').on(t.expiresAt).where(sql`state = 'kept'`),
     index('mails_waiting').on(t.dueAt).where(sql`state = 'waiting'`),
     index('mails_ready').on(t.tenantId, t.dueAt, t.seq).where(sql`state = 'ready'`),
+    index('mails_failed').on(t.state, t.seq).where(sql`state = 'failed'`),
     index('mails_leased').on(t.leaseUntil).where(sql`state = 'leased'`),
   ],
 )

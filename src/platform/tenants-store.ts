@@ -1,4 +1,5 @@
-import { and, asc, desc, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, isNull, ne, type SQL, sql } from 'drizzle-orm'
+import { type Order, type Range, sortable } from '../db/keyset.ts'
 import type { Db } from '../db/open.ts'
 import { tenants } from './schema.ts'
 import { SYSTEM_TENANT_ID } from './system-tenant.ts'
@@ -7,19 +8,15 @@ import { UTC } from './time-zone.ts'
 export type TenantRow = typeof tenants.$inferSelect
 export type TenantStatus = TenantRow['status']
 
-/** A part of the list, starting after the tenant `after`. */
-export interface TenantScan {
-  status?: TenantStatus | undefined
-  /** A prefix of the name; the list is then sorted by name. */
-  search?: string | undefined
-  after?: string | undefined
-  limit: number
-}
+/** IDs begin with their creation time. */
+export const SORT_KEYS = {
+  created: { value: tenants.id, type: 'string' },
+  name: { value: sql`lower(${tenants.name})`, type: 'string' },
+} as const
 
-/** Sorts after every character in a name. */
-const LAST = '\u{10ffff}'
-/** Sorts after every id; ids begin with their creation time, so the newest sort last. */
-const NEWEST = '~'
+interface Sorted extends Order<keyof typeof SORT_KEYS>, Range {
+  status?: TenantStatus | undefined
+}
 
 /**
  * The only file with SQL on tenants. Lists exclude the system tenant, whose id sorts first, and everything
@@ -70,39 +67,18 @@ export function createTenantStore({ orm }: Db) {
     .orderBy(asc(tenants.createdAt), asc(tenants.id))
     .prepare()
 
-  const folded = sql`lower(${tenants.name})`
-  const inStatus = eq(tenants.status, $('status'))
-  const newest = (also?: SQL) =>
-    orm
-      .select()
-      .from(tenants)
-      .where(and(isNotSystem, sql`${tenants.id} < ${$('after')}`, also))
-      .orderBy(desc(tenants.id))
-      .limit($('limit'))
-      .prepare()
-  const named = (also?: SQL) =>
-    orm
-      .select()
-      .from(tenants)
-      .where(
-        and(
-          isNotSystem,
-          sql`${folded} >= lower(${$('from')})`,
-          sql`${folded} < lower(${$('to')})`,
-          sql`(${$('after')} is null or (${folded}, ${tenants.id}) > (select lower(name), id
-            from tenants where id = ${$('after')}))`,
-          also,
-        ),
-      )
-      .orderBy(asc(folded), asc(tenants.id))
-      .limit($('limit'))
-      .prepare()
-  const lists = {
-    newest: newest(),
-    newestInStatus: newest(inStatus),
-    named: named(),
-    namedInStatus: named(inStatus),
-  }
+  const listed = and(ne(tenants.id, SYSTEM_TENANT_ID), isKept)
+  const sorted = (also?: SQL) =>
+    sortable({ keys: SORT_KEYS, seq: tenants.id }, (where, orderBy) =>
+      orm
+        .select()
+        .from(tenants)
+        .where(and(listed, also, where))
+        .orderBy(...orderBy)
+        .limit($('limit'))
+        .prepare(),
+    )
+  const [allSorted, sortedInStatus] = [sorted(), sorted(eq(tenants.status, $('status')))]
   const some = orm
     .select({ status: tenants.status })
     .from(tenants)
@@ -114,15 +90,6 @@ export function createTenantStore({ orm }: Db) {
     .from(some)
     .groupBy(some.status)
     .prepare()
-
-  function page({ status, search, after, limit }: TenantScan): TenantRow[] {
-    if (search === undefined) {
-      const scan = { after: after ?? NEWEST, limit }
-      return status ? lists.newestInStatus.all({ ...scan, status }) : lists.newest.all(scan)
-    }
-    const scan = { from: search, to: search + LAST, after: after ?? null, limit }
-    return status ? lists.namedInStatus.all({ ...scan, status }) : lists.named.all(scan)
-  }
 
   return {
     insert: (row: Pick<TenantRow, 'id' | 'name' | 'plan'> & { now: number }) =>
@@ -145,8 +112,9 @@ export function createTenantStore({ orm }: Db) {
     /** A tenant whose data is still to be deleted. */
     deleting: (): string | undefined => deleting.get()?.id,
     all: (): TenantRow[] => all.all(),
-    /** A part of the list: newest first, or by name in a search. */
-    page,
+    /** In an order, from a position. */
+    sorted: ({ status, by, isDescending, ...range }: Sorted): TenantRow[] =>
+      (status ? sortedInStatus : allSorted)({ by, isDescending }, { status }, range),
     /** The number of tenants per status, among no more than `most`. */
     counts: (most: number) => counted.all({ most }),
   }

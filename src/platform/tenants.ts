@@ -1,16 +1,13 @@
+import { beginningWith, folded, type Order } from '../db/keyset.ts'
 import type { Db } from '../db/open.ts'
 import type { Actor, Audit } from './audit/index.ts'
 import { type Clock, isoTime } from './clock.ts'
+import { type Page, page as pageOf, sortedPage } from './cursor.ts'
 import { fail, invalid, notFound } from './errors.ts'
 import { newId } from './ids.ts'
 import { createImportStore } from './portable/imports-store.ts'
 import { SYSTEM_TENANT_ID } from './system-tenant.ts'
-import {
-  createTenantStore,
-  type TenantRow,
-  type TenantScan,
-  type TenantStatus,
-} from './tenants-store.ts'
+import { createTenantStore, SORT_KEYS, type TenantRow, type TenantStatus } from './tenants-store.ts'
 import { checkedTimeZone, UTC } from './time-zone.ts'
 import { UNSAFE_IN_LINE, UNSAFE_IN_NAME } from './unsafe-characters.ts'
 
@@ -42,6 +39,13 @@ export interface TenantChange {
   /** Null removes the cap, so that the default one applies. */
   spendCapCents?: number | null
   timeZone?: string
+}
+
+interface TenantQuery extends Partial<Order<keyof typeof SORT_KEYS>> {
+  status?: TenantStatus | undefined
+  search?: string | undefined
+  cursor?: string | undefined
+  limit: number
 }
 
 /** Tenants are counted up to this number, because reading a longer list is slow. */
@@ -77,12 +81,23 @@ export function createTenants(parts: {
 
   const list = (): Tenant[] => store.all().map(present)
 
-  /** Newest first; in a search for a name's beginning, by name. A full id finds only its tenant. */
-  function page({ search, status, ...scan }: TenantScan): Tenant[] {
-    if (search === undefined || !IS_ID.test(search))
-      return store.page({ search, status, ...scan }).map(present)
-    const row = store.find(search.toLowerCase())
-    return row && (status === undefined || row.status === status) ? [present(row)] : []
+  /**
+   * Tenants in an order, the newest first by default. A search finds the beginning of names, in their
+   * order, or a full ID.
+   */
+  function page({ search, status, cursor, limit, ...order }: TenantQuery): Page<Tenant> {
+    if (search !== undefined && IS_ID.test(search)) {
+      const row = store.find(search.toLowerCase())
+      const isFound = row && (status === undefined || row.status === status)
+      return pageOf(isFound ? [present(row)] : [], 1, () => '')
+    }
+    const { by = 'created', isDescending = true } = search === undefined ? order : BY_NAME
+    const range = search === undefined ? {} : beginningWith(folded(search))
+    const query = { by, isDescending, cursor, limit }
+    const found = sortedPage(LIST, query, (rest) =>
+      store.sorted({ ...query, status, ...range, ...rest }),
+    )
+    return { ...found, data: found.data.map(present) }
   }
 
   /** The number of tenants per status, among the first 10,000. */
@@ -152,6 +167,15 @@ export function createTenants(parts: {
     resume,
   }
 }
+
+const LIST = {
+  list: 'tenants',
+  keys: SORT_KEYS,
+  keyOf: { created: ({ id }: TenantRow) => id, name: ({ name }: TenantRow) => folded(name) },
+  byId: true,
+} as const
+
+const BY_NAME = { by: 'name', isDescending: false } as const
 
 function present({ spendCapCents, timeZone, createdAt, updatedAt, ...row }: TenantRow): Tenant {
   const { id, name, plan, status } = row

@@ -9,15 +9,21 @@ const LAST_MS = 253_402_300_799_999
 
 /** In milliseconds since the epoch. Throws `invalid`, with the field, if it doesn't exist. */
 export function parseTimestamp(text: string, field: string, code?: string): number {
-  const match = RFC_3339.exec(text)
-  const ms = match && isRealTime(match.slice(1).map(Number)) ? Date.parse(text) : Number.NaN
-  if (!(ms <= LAST_MS))
+  const ms = timestampIn(text)
+  if (Number.isNaN(ms))
     throw invalid('must be a time with date and zone, such as 2026-01-31T12:00:00Z', {
       field,
       rule: 'format',
       code,
     })
   return ms
+}
+
+/** The same; NaN if it doesn't exist. */
+export function timestampIn(text: string): number {
+  const match = RFC_3339.exec(text)
+  const ms = match && isRealTime(match.slice(1).map(Number)) ? Date.parse(text) : Number.NaN
+  return ms <= LAST_MS ? ms : Number.NaN
 }
 
 /** `Date.parse` turns 30 February into a day in March and accepts hour 24. */

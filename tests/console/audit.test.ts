@@ -47,7 +47,7 @@ test('The log has no events of other tenants or of the installation', async () =
   const { id } = await app.tenant('Other')
   await record({ tenantId: id, action: 'secret.theirs' }, { tenantId: null, action: 'secret.ours' })
   await record({ action: 'job.mine' })
-  for (const query of ['', '?action=secret', `?actor=${UNKNOWN_ID}`, '?object=job', '?after=0'])
+  for (const query of ['', '?action=secret', `?actor=${UNKNOWN_ID}`, '?object=job', '?sort=time'])
     expect((await owner.open(PAGE + query)).omits('secret.').status).toBe(200)
   const { text } = await download('format=ndjson&tenant_id=x&tenantId=x')
   expect([text.includes('job.mine'), text.includes('secret.')]).toEqual([true, false])
@@ -112,20 +112,26 @@ test('The list goes from the newest to the oldest and back, also while events ar
   )
   const back = await owner.open(third.prev)
   const newer = await owner.open(back.prev)
-  expect([back, newer].map(objectsIn)).toEqual([second, first].map(objectsIn))
-  expect(objectsIn(await owner.open(newer.prev))[0]).toBe('n999')
-  expect(first.next).toMatch(/action=job\.&object=n&before=\d+/)
+  expect(objectsIn(back)).toEqual(objectsIn(second))
+  expect(objectsIn(newer)).toEqual(['n999', ...objectsIn(first).slice(0, -1)])
+  expect(first.next).toMatch(/action=job\.&object=n&cursor=/)
+  const ascending = await owner.open(`${PAGE}?action=job.&object=n&sort=time`)
+  const all = [ascending, await owner.open(ascending.next)].flatMap(objectsIn)
+  expect(all).toEqual(Array.from({ length: 100 }, (_, n) => `n${n}`))
 })
 
 test('A large log is searched in parts', async () => {
   const { owner, record, recordMany } = await newTenant()
   await record({ action: 'bot.rare' })
   await recordMany(5001)
-  const first = await owner.sees(`${PAGE}?action=bot.`, 'Search older events')
-  expect(rowsOf(first)).toEqual([])
-  const second = await owner.open(first.links.find((path) => path.includes('before=')) ?? '')
-  expect(rowsOf(second)).toHaveLength(1)
-  expect((await owner.open(second.prev)).status).toBe(200)
+  await record({ action: 'key.rare' })
+  for (const query of ['action=bot.', 'action=key.&sort=time']) {
+    const first = await owner.sees(`${PAGE}?${query}`, 'Continue search')
+    expect(rowsOf(first)).toEqual([])
+    const second = await owner.open(first.links.find((path) => path.includes('cursor=')) ?? '')
+    expect(rowsOf(second)).toHaveLength(1)
+    expect((await owner.open(second.prev)).status).toBe(200)
+  }
 })
 
 test('The list filters by action, object, actor and time, in UTC unless a zone is given', async () => {
@@ -161,13 +167,10 @@ test('The list filters by action, object, actor and time, in UTC unless a zone i
 
 const untilMidnight = (now: number) => 24 * HOUR - (now % (24 * HOUR))
 
-test('The list refuses positions and times that are none', async () => {
+test('The list refuses times that are none', async () => {
   const { owner, record } = await newTenant()
   await record()
   for (const [query, wrong] of [
-    ['before=-1', []],
-    ['after=1.5', []],
-    ['after=9999999999999999', []],
     ['since=2026-02-30', ['since']],
     ['until=2026-03-01T25:00', ['until']],
     ['since=2026-03-02&until=2026-03-01', ['until']],
@@ -175,11 +178,12 @@ test('The list refuses positions and times that are none', async () => {
   ] as const) {
     const page = (await owner.open(`${PAGE}?${query}`)).omits('<script>alert')
     expect([query, page.status, page.wrong]).toEqual([query, 422, [...wrong]])
-    if (wrong.length > 0) expect(rowsOf(page)).toEqual([])
+    expect(rowsOf(page)).toEqual([])
   }
+  expect((await owner.open(`${PAGE}?cursor=made-up`)).status).toBe(400)
 })
 
-test('The export has everything that matches the filter of the page, oldest first', async () => {
+test('The export has everything that matches the filter of the page, in its order', async () => {
   const { owner, record, recordMany, download } = await newTenant()
   const detail = { text: 'a;"b"\n' }
   await recordMany(1201)
@@ -197,10 +201,16 @@ test('The export has everything that matches the filter of the page, oldest firs
     if (format === 'csv') expect(lines[0]).toStartWith('at,tenant_id,actor_kind')
     else expect(JSON.parse(lines[0] ?? '').detail).toEqual(detail)
   }
-  const lines = (await download('format=ndjson&action=job.')).text.trimEnd().split('\n')
-  expect(lines.map((line) => JSON.parse(line).object)).toEqual(
-    Array.from({ length: 1201 }, (_, n) => `job:n${n}`),
-  )
+  const objects = async (query: string) => {
+    const { text } = await download(`format=ndjson&action=job.${query}`)
+    return text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).object)
+  }
+  const oldestFirst = Array.from({ length: 1201 }, (_, n) => `job:n${n}`)
+  expect(await objects('')).toEqual(oldestFirst.toReversed())
+  expect(await objects('&sort=time')).toEqual(oldestFirst)
   expect((await download('format=ndjson&action=no')).text).toBe('')
   const { links } = await owner.open(`${PAGE}?action=key.&since=2026-03-01`)
   const path = `${PAGE}/export?action=key.&since=2026-03-01&format=csv`

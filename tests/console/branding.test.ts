@@ -110,7 +110,7 @@ test('A test email has the saved text, goes to the own verified address, and is 
   await owner.send(path, { language: 'de', subject: 'Neues Passwort', intro: '' })
   const sent = await owner.press(`${path}?language=de`, 'Send test email')
   sent.says('sent to your address')
-  const { mails } = mailing.mail.outbox.page('all', { recipient: owner.email }, { limit: 10 })
+  const { data: mails } = mailing.mail.outbox.list('all', { recipient: owner.email, limit: 10 })
   expect(mails.map(({ subject }) => subject)).toEqual(['[Test] Neues Passwort'])
   expect(owner.audited('branding.email_tested')).toHaveLength(1)
   const again = await owner.follow(await owner.send(`${path}/test`, { language: 'de' }))

@@ -74,6 +74,33 @@ test.each([
   },
 )
 
+test('Selected sessions of a user end, and no others', async () => {
+  const acme = await app.newTenant()
+  const open = async (name: string) => {
+    const user = { schema_id: 'user', traits: { email: `${name}@example.com` } }
+    const { id } = (await acme.gate.post('/v1/gate/identities', user)).body
+    const methods = [{ method: 'password' as const, aal: 'aal1' as const }]
+    const signIn = { assuranceLevel: 'aal1' as const, methods, ipAddress: null, userAgent: null }
+    const session = () =>
+      app.db.commit(() => app.gate.sessions.open(app.gate.people.existing(acme.id, id), signIn))
+    return { id, sessions: [(await session()).session.id, (await session()).session.id] }
+  }
+  const [ada, bob] = [await open('ada'), await open('bob')]
+  const [first = '', second = ''] = ada.sessions
+  const [ofBob = ''] = bob.sessions
+  const path = `/identities/${ada.id}`
+  const member = await acme.as('member')
+  const page = await member.send(`${path}/sessions/selected/revoke`, selected(first, ofBob))
+  page.says('1 session ended. 1 session not ended: Session not found, or already ended.')
+  expect(member.audited('session.revoked')).toEqual([`session:${first}`])
+  const alive = [first, second, ofBob].map((id) => app.gate.sessions.alive(acme.id, id)?.id)
+  expect(alive).toEqual([undefined, second, ofBob])
+  const viewer = await acme.as('viewer')
+  ;(await viewer.open(path)).omits('End sessions')
+  const refused = await viewer.send(`${path}/sessions/selected/revoke`, selected(second))
+  expect(refused.status).toBe(403)
+})
+
 test('Deliveries, endpoints, users and keys are changed together', async () => {
   const acme = await app.newTenant()
   acme.target.fails(500)

@@ -272,7 +272,7 @@ export const audited = ({ db }: Pick<TestApp, 'db'>, action: string): AuditRow[]
     .all(action)
 
 export function mailTo({ mail }: Pick<TestApp, 'mail'>, recipient: string): string {
-  const [newest] = mail.outbox.page('all', { recipient }, { limit: 1 }).mails
+  const [newest] = mail.outbox.list('all', { recipient, limit: 1 }).data
   return mail.outbox.read('all', newest?.id ?? '')?.body?.text ?? ''
 }
 

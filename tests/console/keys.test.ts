@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { HOUR, SECOND, useConsole } from './fixture.ts'
+import { DAY, HOUR, SECOND, SYSTEM, useConsole } from './fixture.ts'
 
 const PAGE = '/keys'
 
@@ -119,8 +119,28 @@ test('The list has the newest key first, page by page, and filters by engine', a
   expect((await owner.open(second.prev)).rows).toEqual(first.rows)
   const relay = await owner.open(`${PAGE}?engine=relay`)
   expect([relay.rows.length, (await owner.open(relay.next)).rows.length]).toEqual([50, 1])
-  const none = `${PAGE}?engine=passepartout`
-  await owner.sees(none, 'No API keys for Messenger login (passepartout) yet')
+  await owner.sees(`${PAGE}?engine=passepartout`, 'No matching API keys')
+})
+
+test('Keys that have expired or will soon are found first, and by state', async () => {
+  const { id: tenantId, owner, key, keys } = await withKey()
+  const ends = { active: 30 * DAY, expiring: 2 * DAY, expired: HOUR }
+  const ids = new Map<string, string>()
+  for (const [state, afterMs] of Object.entries(ends)) {
+    const wanted = { tenantId, engines: ['clockwork' as const], expiry: { afterMs } }
+    ids.set(state, (await app.platform.keys.issue(SYSTEM, wanted)).id)
+  }
+  ids.set('revoked', (await key('relay')).id)
+  await owner.send(`${PAGE}/${ids.get('revoked')}/revoke`)
+  app.clock.jump(HOUR)
+  const { text } = await owner.open(PAGE)
+  expect(text).toMatch(/Expired ?1 Expires soon ?1 All ?5 Active ?3 Revoked ?1/)
+  for (const [state, id] of ids) {
+    const { rows } = await owner.open(`${PAGE}?state=${state}`)
+    expect([state, rows.includes(id)]).toEqual([state, true])
+    expect([state, rows.length]).toEqual([state, state === 'active' ? 3 : 1])
+  }
+  expect(keys()).toHaveLength(5)
 })
 
 test('A key of several engines is created with commands for each, and refused for test jobs', async () => {

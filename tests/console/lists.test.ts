@@ -30,6 +30,18 @@ async function login({ id: tenantId, owner }: Tenant, n: number) {
   return /logins\/([\w-]+)/.exec(location ?? '')?.[1] ?? ''
 }
 
+async function messengerUser({ id }: Tenant, n: number) {
+  const person = { id: `u${n}`, firstName: 'Ada', lastName: null, username: null }
+  const { people } = app.passepartout
+  const seen = { ...person, languageCode: null }
+  return (await app.db.commit(() => people.recognise(id, 'sandbox', seen))).id
+}
+
+const decision: Add = async ({ gate }) => {
+  const question = { subject: 'billing', action: 'invoices.read', resource: 'document:42' }
+  return (await gate.post('/v1/gate/authorize', question)).body.decision_id
+}
+
 /** Lists with filters that match all and no rows, the rows of a page, and what adds a row and has its id. */
 const LISTS: [path: string, all: string, none: string, size: number, odd: number, add: Add][] = [
   ['/jobs', 'state=paused', 'q=nothing', 50, 400, ({ job }) => job({ is_active: false })],
@@ -47,6 +59,8 @@ const LISTS: [path: string, all: string, none: string, size: number, odd: number
   ['/messages', 'event_type=order.paid', 'event_type=no.such', 50, 400, ({ message }) => message()],
   ['/deliveries', 'status=succeeded', 'status=failed', 50, 400, delivery],
   ['/logins', 'state=pending', 'state=denied', 50, 400, login],
+  ['/logins/users', 'within=1h', 'q=nothing', 50, 400, messengerUser],
+  ['/policies/decisions', 'result=denied', 'result=allowed', 50, 422, decision],
 ]
 
 test.each(LISTS)(

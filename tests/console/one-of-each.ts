@@ -65,6 +65,8 @@ export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) 
     credentials: { password: { config: { password: ACCOUNT.password } } },
   }
   const identity = await idOf(gate.post('/v1/gate/identities', user))
+  const attempt = { method: 'password', ipAddress: null, userAgent: note }
+  app.gate.signIns.failed({ tenantId: tenant.id, id: identity }, attempt, 'wrong')
   const endpoint = await tenant.endpoint({ description: note })
   const message = await tenant.message({ event_type: type, payload: { [note]: note } })
   const asked = { subject: 'billing', action: 'invoices.read', resource: 'document:42' }

@@ -5,13 +5,22 @@ import { addOneOfEach, environmentOf, pagesIn, pathOf } from './one-of-each.ts'
 
 const FILTERED = `identities?q=ada identities?state=inactive identities?state=active&q=ada
   jobs?q=nightly jobs?state=failing delayed?q=reminder delayed?status=failed
-  logins?state=denied logins/users?q=ada endpoints?q=hooks endpoints?state=failing
+  logins?state=denied logins?sort=started logins/users?q=ada logins/users?sort=created
+  logins/users?sort=-signed_in&within=7d endpoints?q=hooks endpoints?state=failing
   messages?event_type=order.paid deliveries?status=failed deliveries?endpoint=${UNKNOWN_ID}
   deliveries?status=failed&endpoint=${UNKNOWN_ID} event-types?q=order keys?engine=relay
-  audit?action=key audit/export?format=csv audit?since=2026-01-01T00:00:00Z
+  keys?sort=name keys?sort=-used keys?sort=expires&state=expired keys?sort=created
+  audit?action=key audit?sort=time audit/export?format=csv audit?since=2026-01-01T00:00:00Z
+  policies/decisions?result=denied policies/decisions?subject=billing&sort=time
+  identities/:id/sign-ins?result=failed&sort=time&within=7d
+  identities/:id/activity?within=7d
   find?q=${UNKNOWN_ID} find?q=ada@example.com find?q=svc_live usage?month=2026-02
-  admin/tenants?q=acme admin/tenants?status=suspended admin/mail?state=failed
-  admin/mail?tenant=installation admin/operators?q=ada admin/operators?admin=true`
+  installation/tenants?q=acme installation/tenants?status=suspended
+  installation/tenants?sort=-name installation/tenants?sort=created
+  installation/mail?state=failed installation/mail?sort=created&within=7d
+  installation/mail?tenant=installation installation/mail?tenant=installation&sort=created
+  installation/operators?q=ada installation/operators?show=admins
+  installation/operators?sort=signed_in`
   .split(/\s+/)
   .map((path) => `/console/${path}`)
 

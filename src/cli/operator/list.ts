@@ -22,11 +22,11 @@ export const operatorList: Command = {
 /** All operators, oldest first. */
 function everybody({ page }: OperatorList): Operator[] {
   const all: Operator[] = []
-  for (let after: { seq: number; email: string } | undefined; ; ) {
-    const some = page({ after, limit: SLICE })
-    all.push(...some)
-    after = some.at(-1)
-    if (some.length < SLICE) return all.reverse()
+  for (let cursor: string | undefined; ; ) {
+    const { data, next_cursor: next } = page({ isDescending: false, cursor, limit: SLICE })
+    all.push(...data)
+    if (next === null) return all
+    cursor = next
   }
 }
 

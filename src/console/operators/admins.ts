@@ -3,6 +3,7 @@ import type { AccountState } from '../../engines/gate/operators/account-state.ts
 import type { Operator, OperatorList } from '../../engines/gate/operators/list.ts'
 import type { Actor, Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { createCursor, type Page, page as pageOf } from '../../platform/cursor.ts'
 import { conflict, fail, notFound } from '../../platform/errors.ts'
 import type { Grantee } from './grantee.ts'
 import type { Chosen, Grantees } from './grantees.ts'
@@ -10,6 +11,14 @@ import type { OperatorStore } from './store/index.ts'
 import { createWithdrawal } from './withdrawal.ts'
 
 export type Admins = ReturnType<typeof createAdmins>
+
+interface AdminQuery {
+  search?: string | undefined
+  cursor?: string | undefined
+  limit: number
+}
+
+const cursors = createCursor('admins', 'string')
 
 /** There is always an admin who can sign in, and admins can't deactivate themselves. */
 export function createAdmins(parts: {
@@ -78,6 +87,15 @@ export function createAdmins(parts: {
       store.removeSignInLinks(id)
     })
 
+  /** Admins, newest first, with addresses that begin with `search`. */
+  function page({ search, cursor, limit }: AdminQuery): Page<Operator> {
+    const after = cursors.positionOf(cursor)
+    const found = pageOf(store.admins({ search, after, limit: limit + 1 }), limit, ({ id }) =>
+      cursors.encode(id),
+    )
+    return { ...found, data: found.data.map(operatorList.of) }
+  }
+
   function refuseLast(id: string) {
     if (isLast(id))
       throw conflict(
@@ -101,7 +119,7 @@ export function createAdmins(parts: {
     signOut,
     isLast,
     isAdmin: store.isAdmin,
-    page: store.admins,
+    page,
     count: store.countAdmins,
   }
 }

@@ -48,6 +48,7 @@ import { messengerGuide } from './set-up/messenger-login.tsx'
 import { usersGuide } from './set-up/users.tsx'
 import { webhooksGuide } from './set-up/webhooks.tsx'
 import { welcomePage } from './set-up/welcome.tsx'
+import { activityPage } from './users/activity.tsx'
 import { decisionList, decisionPage } from './users/decisions.tsx'
 import { userList } from './users/list.tsx'
 import { newUser } from './users/new-user.tsx'
@@ -102,6 +103,7 @@ export const PAGES: readonly Page[] = [
   newUser,
   userPage,
   signInHistoryPage,
+  activityPage,
   signInPage,
   providerPage,
   policiesPage,

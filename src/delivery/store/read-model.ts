@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../db/open.ts'
+import { END, type Window } from '../../platform/scan.ts'
 import { deliveries, messages } from '../schema.ts'
 import type { Stream } from '../stream.ts'
 import type { DisabledReason } from './endpoints.ts'
@@ -7,8 +8,12 @@ import type { DisabledReason } from './endpoints.ts'
 /** A range in the order of all messages: after one position, up to and including another. */
 export type TimeRange = { after: number; upTo: number }
 
+/** A person that events are about. */
+type About = { tenantId: string; about: string }
+
 /** A published event with its payload. */
 export interface EventRow {
+  seq: number
   id: string
   type: string
   payload: string
@@ -40,12 +45,12 @@ export function createReadModel({ client, orm }: Db) {
   const inStream = 'tenant_id = +$tenantId and stream = +$name'
 
   const newest = client.prepare<EventRow, Stream & { limit: number }>(`
-    select id, type, payload, accepted_at as acceptedAt from messages
+    select seq, id, type, payload, accepted_at as acceptedAt from messages
     where ${inStream} order by seq desc limit +$limit`)
-  const about = client.prepare<EventRow, { tenantId: string; about: string; limit: number }>(`
-    select id, type, payload, accepted_at as acceptedAt from messages
+  const about = client.prepare<EventRow, About & { before: number; after: number; limit: number }>(`
+    select seq, id, type, payload, accepted_at as acceptedAt from messages
     where tenant_id = +$tenantId and about = +$about and about is not null
-    order by seq desc limit +$limit`)
+      and seq < +$before and seq > +$after order by seq desc limit +$limit`)
   const $ = sql.placeholder
   const countOfType = orm
     .select({ count: sql<number>`count(*)` })
@@ -102,8 +107,8 @@ export function createReadModel({ client, orm }: Db) {
     /** The newest events first. */
     newest: (stream: Stream, limit: number): EventRow[] => newest.all({ ...stream, limit }),
     /** Events about a person in any stream, newest first. */
-    about: (tenantId: string, id: string, limit: number): EventRow[] =>
-      about.all({ tenantId, about: id, limit }),
+    about: (of: About, { before = END, after = 0, limit }: Window): EventRow[] =>
+      about.all({ ...of, before, after, limit }),
     /**
      * The position of a message among all deliveries, which have the same order as their messages.
      */

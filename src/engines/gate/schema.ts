@@ -192,8 +192,8 @@ export const gateDecisions = sqliteTable(
     policiesVersion: integer('policies_version').notNull(),
   },
   (t) => [
-    index('gate_decisions_by_tenant').on(t.tenantId, t.seq),
-    index('gate_decisions_by_subject').on(t.tenantId, t.subject, t.seq),
+    index('gate_decisions_by_result').on(t.tenantId, t.isAllowed, t.seq),
+    index('gate_decisions_by_subject_and_result').on(t.tenantId, t.subject, t.isAllowed, t.seq),
     index('gate_decisions_by_time').on(t.at),
   ],
 )

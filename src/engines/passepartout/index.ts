@@ -61,6 +61,7 @@ export {
   type LoginHours,
   type LoginRecord,
   type LoginState,
+  MAX_COUNTED,
   type PersonRecord,
 } from './queries.ts'
 export type { Bot }

@@ -1,7 +1,7 @@
 import { rowsBetween } from '../../db/seq-from.ts'
 import { type Clock, isoOrNull, isoTime } from '../../platform/clock.ts'
 import { isSame, sha256 } from '../../platform/crypto.ts'
-import { createCursor, type Page, page } from '../../platform/cursor.ts'
+import { createCursor, type Page, page, sortedPage } from '../../platform/cursor.ts'
 import { type Device, deviceOf } from '../../platform/device.ts'
 import { HOUR_MS } from '../../platform/durations.ts'
 import type { Environment } from '../../platform/engines.ts'
@@ -13,7 +13,7 @@ import type { Owner } from './owner.ts'
 import type { AttemptRow } from './store/attempts.ts'
 import type { BotRow } from './store/bots.ts'
 import type { Store } from './store/index.ts'
-import type { PersonRow } from './store/people.ts'
+import { type PersonRow, SORT_KEYS } from './store/people.ts'
 
 export const LOGIN_STATES = ['pending', 'opened', 'approved', 'denied', 'mismatched'] as const
 export type LoginState = AttemptRow['state']
@@ -53,11 +53,26 @@ export interface LoginHours {
   hours: Record<'approved' | 'refused' | 'expired' | 'waiting', number>[]
   /** Whether a count reached its limit. */
   isCut: boolean
+  /** Stored sign-ins by state, each counted up to `MAX_COUNTED`. */
+  stored: Record<LoginState, number>
 }
 
 interface Asked {
   limit: number
   cursor?: string | undefined
+  since?: number | undefined
+  until?: number | undefined
+}
+
+interface PeopleQuery extends Asked {
+  search?: string | undefined
+  by: keyof typeof SORT_KEYS
+  isDescending: boolean
+}
+
+const keyOf = {
+  created: ({ createdAt }: PersonRow) => createdAt,
+  signed_in: ({ updatedAt }: PersonRow) => updatedAt,
 }
 
 /** The console's queries for sign-ins and users. */
@@ -68,22 +83,19 @@ export function createQueries(parts: {
 }) {
   const { clock, store, linkTo } = parts
 
-  /** Newest first. Without a state, merges the newest sign-ins of every state. */
+  /** Newest first unless ascending. Without a state, merges the sign-ins of every state. */
   function list(
     owner: Owner,
-    query: Asked & {
-      state?: LoginState | undefined
-      since?: number | undefined
-      until?: number | undefined
-    },
+    query: Asked & { state?: LoginState | undefined; isAscending?: boolean },
   ): Page<LoginRecord> {
-    const { state, limit, cursor } = query
+    const { state, limit, cursor, isAscending } = query
     const cursors = createCursor(`logins of ${owner.tenantId} ${owner.environment}`)
-    const window = { ...rowsBetween(store.attempts.seqFrom, query), limit: limit + 1 }
+    const range = rowsBetween(store.attempts.seqFrom, query)
+    const window = { ...range, isAscending, limit: limit + 1 }
     const scan = restOf(window, cursors.positionOf(cursor))
     const rows = (state === undefined ? LOGIN_STATES : [state])
       .flatMap((one) => store.attempts.inState(owner, one, scan))
-      .toSorted((a, b) => b.seq - a.seq)
+      .toSorted((a, b) => (isAscending ? a.seq - b.seq : b.seq - a.seq))
     const listed = page(rows, limit, ({ seq }) => cursors.encode(seq))
     return { ...listed, data: listed.data.map(present) }
   }
@@ -109,9 +121,11 @@ export function createQueries(parts: {
     const now = clock.now()
     const first = now - (now % HOUR_MS) - (HOURS - 1) * HOUR_MS
     const hours = Array.from({ length: HOURS }, () => ({ ...NONE }))
+    const stored = {} as Record<LoginState, number>
     let isCut = false
     for (const state of LOGIN_STATES) {
       const known = store.attempts.latest(owner, state, MAX_COUNTED)
+      stored[state] = known.length
       const ofDay = known.filter(({ createdAt }) => createdAt >= first)
       isCut ||= ofDay.length === MAX_COUNTED
       for (const { createdAt, expiresAt } of ofDay) {
@@ -119,7 +133,7 @@ export function createQueries(parts: {
         if (tally) tally[outcomeOf(state, now >= expiresAt)]++
       }
     }
-    return { hours, isCut }
+    return { hours, isCut, stored }
   }
 
   /** Stored sign-ins of a user, newest first. */
@@ -129,17 +143,17 @@ export function createQueries(parts: {
     return bot ? store.attempts.ofOpener(bot.id, platformUserId, MAX_PER_USER).map(present) : []
   }
 
-  /** Users, newest first; `search` is a complete id, account id or username. */
+  /** Users in an order; `search` is a complete id, account id or username. */
   function people(
     { tenantId, environment }: Owner,
-    { search, limit, cursor }: Asked & { search?: string | undefined },
+    { search, ...query }: PeopleQuery,
   ): Page<PersonRecord> {
     const of = { tenantId, platform: PLATFORM_OF[environment] }
-    const cursors = createCursor(`people of ${tenantId} ${environment}`, 'string')
-    const before = cursors.positionOf(cursor)
     if (search !== undefined) return { data: found(of, search), has_more: false, next_cursor: null }
-    const rows = store.people.newest(of, { before, limit: limit + 1 })
-    const listed = page(rows, limit, ({ id }) => cursors.encode(id))
+    const list = `people of ${tenantId} ${environment}`
+    const listed = sortedPage({ list, keys: SORT_KEYS, keyOf, byId: true }, query, (range) =>
+      store.people.sorted(of, { ...query, ...range }),
+    )
     return { ...listed, data: listed.data.map(presentPerson) }
   }
 
@@ -192,7 +206,7 @@ const MAX_PER_USER = 10
 
 const HOURS = 24
 /** Maximum count per state, enough for a chart. */
-const MAX_COUNTED = 500
+export const MAX_COUNTED = 500
 
 const NONE = { approved: 0, refused: 0, expired: 0, waiting: 0 }
 

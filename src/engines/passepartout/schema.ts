@@ -76,7 +76,8 @@ export const passepartoutPeople = sqliteTable(
   },
   (t) => [
     uniqueIndex('passepartout_people_by_account').on(t.tenantId, t.platform, t.platformUserId),
-    index('passepartout_people_newest').on(t.tenantId, t.platform, t.id),
+    index('passepartout_people_by_creation').on(t.tenantId, t.platform, t.createdAt, t.id),
+    index('passepartout_people_by_sign_in').on(t.tenantId, t.platform, t.updatedAt, t.id),
     index('passepartout_people_by_username').on(t.tenantId, t.platform, t.username),
   ],
 )

@@ -69,7 +69,7 @@ export function createAlertStore({ orm, client }: Db) {
     )
     .prepare()
   const page = keyset(
-    { value: alerts.openedAt, seq: alerts.seq, isDescending: true },
+    { key: { value: alerts.openedAt, type: 'number' }, seq: alerts.seq, isDescending: true },
     (where, orderBy) =>
       orm
         .select()

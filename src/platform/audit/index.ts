@@ -1,6 +1,7 @@
 import type { Db } from '../../db/open.ts'
 import type { Clock } from '../clock.ts'
 import type { RetentionRule } from '../retention.ts'
+import { END, type Window } from '../scan.ts'
 import { SYSTEM_TENANT_ID } from '../system-tenant.ts'
 import { type AuditRow, createAuditStore, type Span } from './store.ts'
 
@@ -31,24 +32,26 @@ export interface LoggedEntry extends Required<AuditEntry> {
   at: number
 }
 
-/** The conditions of a search; an entry must meet all of them. */
-export interface AuditFilter {
-  tenantId?: string | undefined
-  /** A prefix of the action, such as `key.` for all changes to keys. */
-  action?: string | undefined
-  actorId?: string | undefined
-  /** A substring of the object, such as an id. */
-  object?: string | undefined
+interface Period {
   /** Milliseconds since the epoch. */
   since?: number | undefined
   /** Milliseconds since the epoch, exclusive. */
   until?: number | undefined
 }
 
+/** The conditions of a search; an entry must meet all of them. */
+export interface AuditFilter extends Period {
+  tenantId?: string | undefined
+  /** A prefix of the action, such as `key.` for all changes to keys. */
+  action?: string | undefined
+  actorId?: string | undefined
+  /** A substring of the object, such as an id. */
+  object?: string | undefined
+}
+
 export interface AuditPage {
-  /** Newest first. */
   entries: LoggedEntry[]
-  /** The `before` or `after` of the next page; undefined if there are no more entries. */
+  /** The `before` of the next page, or its `after` if ascending; undefined if there are no more entries. */
   next: number | undefined
 }
 
@@ -80,45 +83,29 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
   const recordForOperators = (entry: Omit<AuditEntry, 'tenantId'>) =>
     record({ ...entry, tenantId: SYSTEM_TENANT_ID })
 
-  /** Entries below number `before`, newest first. A page may be empty although more follow. */
-  function list(filter: AuditFilter & { before?: number | undefined; limit: number }): AuditPage {
-    const span = spanOf(filter)
+  /** Entries between two numbers, newest first unless ascending. A page may be empty although more follow. */
+  function list(filter: AuditFilter & Window): AuditPage {
+    const { tenantId, limit, isAscending } = filter
+    const read = isAscending ? store.oldest : store.newest
     const entries: LoggedEntry[] = []
-    let last = Math.min(span.last, (filter.before ?? Number.POSITIVE_INFINITY) - 1)
+    let span = spanOf(filter)
     for (let scanned = 0; scanned < MAX_SCANNED; scanned += SLICE) {
-      const rows = store.newest(filter.tenantId, { ...span, last }, SLICE)
+      const rows = read(tenantId, span, SLICE)
       for (const row of rows) {
         if (!answersTo(row, filter)) continue
         entries.push(entryOf(row))
-        if (entries.length === filter.limit) return { entries, next: row.seq }
+        if (entries.length === limit) return { entries, next: row.seq }
       }
-      if (rows.length < SLICE) return { entries, next: undefined }
-      last = (rows.at(-1)?.seq ?? 0) - 1
+      const last = rows.at(-1)
+      if (rows.length < SLICE || !last) return { entries, next: undefined }
+      span = isAscending ? { ...span, first: last.seq + 1 } : { ...span, last: last.seq - 1 }
     }
-    return { entries, next: last + 1 }
+    return { entries, next: isAscending ? span.first - 1 : span.last + 1 }
   }
 
-  /** The latest entries about an object of a tenant, newest first. */
-  const about = (tenantId: string, object: string, limit: number): LoggedEntry[] =>
-    store.about(tenantId, object, limit).map(entryOf)
-
-  /** Returns a page of the entries that follow number `after`, newest first. */
-  function listAfter(filter: AuditFilter & { after: number; limit: number }): AuditPage {
-    const { first, last } = spanOf(filter)
-    const entries: LoggedEntry[] = []
-    let from = Math.max(first, filter.after + 1)
-    for (let scanned = 0; scanned < MAX_SCANNED; scanned += SLICE) {
-      const rows = store.oldest(filter.tenantId, { first: from, last }, SLICE)
-      for (const row of rows) {
-        if (!answersTo(row, filter)) continue
-        entries.unshift(entryOf(row))
-        if (entries.length === filter.limit) return { entries, next: row.seq }
-      }
-      if (rows.length < SLICE) return { entries, next: undefined }
-      from = (rows.at(-1)?.seq ?? last) + 1
-    }
-    return { entries, next: from - 1 }
-  }
+  /** Entries about an object of a tenant, newest first. */
+  const about = (tenantId: string, object: string, filter: Period & Window): LoggedEntry[] =>
+    store.about(tenantId, object, spanOf(filter), filter.limit).map(entryOf)
 
   /** Yields slices, oldest first, without loading the whole log into memory. */
   function* oldestFirst(filter: AuditFilter): Generator<LoggedEntry[]> {
@@ -133,10 +120,14 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
   }
 
   /** The rows of a period. Clocks can be set back, so each entry's time is checked as well. */
-  function spanOf({ since, until }: AuditFilter): Span {
-    if (since === undefined && until === undefined) return { first: 1, last: store.last() }
-    const period = { since: since ?? 0, until: until ?? Number.MAX_SAFE_INTEGER }
-    return store.spanOf(period) ?? { first: 1, last: 0 }
+  function spanOf({ since, until, after = 0, before = END }: Period & Partial<Window>): Span {
+    const isAnyTime = since === undefined && until === undefined
+    const period = { since: since ?? 0, until: until ?? END }
+    const { first, last } = (isAnyTime ? undefined : store.spanOf(period)) ?? {
+      first: 1,
+      last: isAnyTime ? store.last() : 0,
+    }
+    return { first: Math.max(first, after + 1), last: Math.min(last, before - 1) }
   }
 
   /** Deletes entries older than `keptMs`, which is the only way to remove entries. */
@@ -145,7 +136,7 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
     deleteSlice: (now, limit) => store.removeBefore(now - keptMs, limit),
   })
 
-  return { record, recordForOperators, list, about, listAfter, oldestFirst, retention }
+  return { record, recordForOperators, list, about, oldestFirst, retention }
 }
 
 function answersTo(row: AuditRow, { action, actorId, object, since, until }: AuditFilter): boolean {

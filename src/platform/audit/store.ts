@@ -39,12 +39,13 @@ export function createAuditStore({ orm }: Db) {
     .returning({ seq: auditLog.seq })
     .prepare()
 
+  const within = [lte(auditLog.seq, $('last')), gte(auditLog.seq, $('first'))]
   const ofTenant = eq(auditLog.tenantId, $('tenantId'))
   const backwards = (whose: SQL | undefined) =>
     orm
       .select()
       .from(auditLog)
-      .where(and(whose, lte(auditLog.seq, $('last')), gte(auditLog.seq, $('first'))))
+      .where(and(whose, ...within))
       .orderBy(desc(auditLog.seq))
       .limit($('limit'))
       .prepare()
@@ -52,14 +53,21 @@ export function createAuditStore({ orm }: Db) {
     orm
       .select()
       .from(auditLog)
-      .where(and(whose, gte(auditLog.seq, $('first')), lte(auditLog.seq, $('last'))))
+      .where(and(whose, ...within))
       .orderBy(asc(auditLog.seq))
       .limit($('limit'))
       .prepare()
   const about = orm
     .select()
     .from(auditLog)
-    .where(and(ofTenant, eq(auditLog.object, $('object'))))
+    .where(
+      and(
+        ofTenant,
+        eq(auditLog.object, $('object')),
+        // With two comparisons, SQLite would search the object in the whole log of the tenant.
+        sql`${auditLog.seq} between ${$('first')} and ${$('last')}`,
+      ),
+    )
     .orderBy(desc(auditLog.seq))
     .limit($('limit'))
     .prepare()
@@ -95,8 +103,9 @@ export function createAuditStore({ orm }: Db) {
     /** Deletes up to `limit` rows older than `before` and returns their number. */
     removeBefore: (before: number, limit: number): number =>
       removeBefore.all({ before, limit }).length,
-    about: (tenantId: string, object: string, limit: number): AuditRow[] =>
-      about.all({ tenantId, object, limit }),
+    /** Newest first. */
+    about: (tenantId: string, object: string, span: Span, limit: number): AuditRow[] =>
+      about.all({ tenantId, object, ...span, limit }),
     newest: read(newest),
     oldest: read(oldest),
     /** The range of rows recorded in a period; undefined if there are none. */

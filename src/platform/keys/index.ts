@@ -1,14 +1,17 @@
+import { folded, type Order } from '../../db/keyset.ts'
 import type { Db } from '../../db/open.ts'
 import type { Actor, Audit } from '../audit/index.ts'
 import type { KeyHolder } from '../caller.ts'
 import { type Clock, isoOrNull } from '../clock.ts'
 import { isMinted, mintSecret, sha256 } from '../crypto.ts'
+import { type Page, sortedPage } from '../cursor.ts'
 import { MINUTE_MS } from '../durations.ts'
 import type { Engine } from '../engines.ts'
 import { conflict, fail, notFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { createImportStore } from '../portable/imports-store.ts'
 import { createReadCache } from '../read-cache.ts'
+import { NEVER } from '../schema.ts'
 import { createTenantStore } from '../tenants-store.ts'
 import {
   checkedExpiry,
@@ -20,7 +23,13 @@ import {
   type NewKey,
 } from './checked.ts'
 import { type ApiKey, EXPIRY_NOTICE_MS, type IssuedKey, present } from './model.ts'
-import { createKeyStore, type KeyEdit, type KeyRow, type KeyWithTenant } from './store.ts'
+import {
+  createKeyStore,
+  type KeyEdit,
+  type KeyRow,
+  type KeyWithTenant,
+  SORT_KEYS,
+} from './store.ts'
 
 export type { Expiry, KeyChange, NewKey } from './checked.ts'
 export { type ApiKey, type IssuedKey, type KeyState, stateOf } from './model.ts'
@@ -33,6 +42,12 @@ type Lifetime = Pick<KeyRow, 'revokedAt' | 'expiresAt'>
 interface Verified {
   row: KeyWithTenant
   holder: KeyHolder
+}
+
+interface KeyQuery extends Order<keyof typeof SORT_KEYS> {
+  matches?: ((key: ApiKey) => boolean) | undefined
+  cursor?: string | undefined
+  limit: number
 }
 
 export type Keys = ReturnType<typeof createKeys>
@@ -132,12 +147,18 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   const list = (tenantId?: string): ApiKey[] =>
     (tenantId === undefined ? store.all() : store.ofTenant(tenantId)).map(present)
 
-  /** Keys, newest first, starting after `before`. */
-  const newest = (
-    tenantId: string,
-    limit: number,
-    before?: { createdAt: number; id: string },
-  ): ApiKey[] => store.newest(tenantId, limit, before).map(present)
+  const newest = (tenantId: string, limit: number): ApiKey[] =>
+    store.sorted(tenantId, { by: 'created', isDescending: true, limit }).map(present)
+
+  /** Keys in an order. With a filter, a page can be short although more follow. */
+  function page(tenantId: string, { matches, ...query }: KeyQuery): Page<ApiKey> {
+    const of = {
+      ...{ list: `keys of ${tenantId}`, keys: SORT_KEYS, keyOf, byId: true as const },
+      matches: matches && ((row: KeyRow) => matches(present(row))),
+    }
+    const found = sortedPage(of, query, (range) => store.sorted(tenantId, { ...query, ...range }))
+    return { ...found, data: found.data.map(present) }
+  }
 
   function find(tenantId: string, id: string): ApiKey {
     const key = existing(id)
@@ -253,6 +274,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     revoke,
     list,
     newest,
+    page,
     expiring,
     find,
     isOf,
@@ -261,6 +283,14 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     endOf,
     forget,
   }
+}
+
+/** As the index has it, which sorts them. */
+const keyOf = {
+  created: ({ createdAt }: KeyRow) => createdAt,
+  name: ({ name, hint }: KeyRow) => folded(name ?? hint),
+  used: ({ lastUsedAt }: KeyRow) => lastUsedAt ?? 0,
+  expires: ({ expiresAt }: KeyRow) => expiresAt ?? NEVER,
 }
 
 type Terms = KeyTerms & KeyEdit

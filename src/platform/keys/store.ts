@@ -1,7 +1,8 @@
-import { and, asc, desc, eq, gt, isNotNull, isNull, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, isNotNull, isNull, lte, sql } from 'drizzle-orm'
+import { type Order, type Range, sortable } from '../../db/keyset.ts'
 import type { Db } from '../../db/open.ts'
 import { changesOf, rowOf } from '../../db/placeholders.ts'
-import { apiKeys, tenants } from '../schema.ts'
+import { apiKeys, keyOrder, tenants } from '../schema.ts'
 
 type TenantRow = typeof tenants.$inferSelect
 
@@ -28,6 +29,16 @@ export type KeyWithTenant = Pick<
   plan: TenantRow['plan']
   spendCapCents: TenantRow['spendCapCents']
 }
+
+const { name, used, expires } = keyOrder(apiKeys)
+export const SORT_KEYS = {
+  created: { value: apiKeys.createdAt, type: 'number' },
+  name: { value: name, type: 'string' },
+  used: { value: used, type: 'number' },
+  expires: { value: expires, type: 'number' },
+} as const
+
+type Sorted = Order<keyof typeof SORT_KEYS> & Range
 
 /** All SQL on API keys. */
 export function createKeyStore({ orm }: Db) {
@@ -61,17 +72,14 @@ export function createKeyStore({ orm }: Db) {
     .where(eq(apiKeys.tenantId, sql.placeholder('tenantId')))
     .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
     .prepare()
-  const latest = (beyond: SQL | undefined) =>
+  const sorted = sortable({ keys: SORT_KEYS, seq: apiKeys.id }, (where, orderBy) =>
     orm
       .select()
       .from(apiKeys)
-      .where(and(eq(apiKeys.tenantId, sql.placeholder('tenantId')), beyond))
-      .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
+      .where(and(eq(apiKeys.tenantId, sql.placeholder('tenantId')), where))
+      .orderBy(...orderBy)
       .limit(sql.placeholder('limit'))
-      .prepare()
-  const newest = latest(undefined)
-  const newestBefore = latest(
-    sql`(${apiKeys.createdAt}, ${apiKeys.id}) < (${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`,
+      .prepare(),
   )
   const all = orm
     .select()
@@ -127,12 +135,9 @@ export function createKeyStore({ orm }: Db) {
     findByHash: (hash: string): KeyWithTenant | undefined => findByHash.get({ hash }),
     ofTenant: (tenantId: string): KeyRow[] => ofTenant.all({ tenantId }),
     /** Keys, newest first, starting after `before`. */
-    newest: (
-      tenantId: string,
-      limit: number,
-      before: { createdAt: number; id: string } | undefined,
-    ): KeyRow[] =>
-      before ? newestBefore.all({ tenantId, limit, ...before }) : newest.all({ tenantId, limit }),
+    /** In an order, from a position. */
+    sorted: (tenantId: string, { by, isDescending, ...range }: Sorted): KeyRow[] =>
+      sorted({ by, isDescending }, { tenantId }, range),
     all: (): KeyRow[] => all.all(),
     /** Keys in use that end after `after` and by `until`, the first to end first. */
     expiring: (

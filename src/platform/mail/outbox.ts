@@ -1,5 +1,7 @@
+import { rowsBetween } from '../../db/seq-from.ts'
+import { createCursor, type Page, page } from '../cursor.ts'
 import { conflict, fail, notFound } from '../errors.ts'
-import type { Scan } from '../scan.ts'
+import { restOf } from '../scan.ts'
 import { SealError } from '../sealing/index.ts'
 import type { Bodies, Body } from './body.ts'
 import type { Store } from './store/index.ts'
@@ -11,15 +13,19 @@ export type Whose = { tenantId: string | null } | 'all'
 /** The body is null if sent, failed or withheld; other fields if the person was deleted. */
 export type OpenMail = MailSummary & { body: Body | null }
 
-/** A part of the outbox, newest first. */
-export interface OutboxPage {
-  mails: MailSummary[]
-  /** The `before` of the next page; undefined on the last one. */
-  next: number | undefined
+/** A part of the outbox: newest first unless ascending, filtered by state, recipient and creation. */
+export interface OutboxQuery extends Pick<Sought, 'states' | 'recipient'> {
+  cursor?: string | undefined
+  limit: number
+  isAscending?: boolean
+  since?: number | undefined
+  until?: number | undefined
 }
 
 /** The maximum number of mails that one page scans, so that searches for rare mails stay short. */
 export const MAX_SCANNED = 20_000
+
+const cursors = createCursor('outbox')
 
 /** The outbox; without a mail server, the only place to read mails. */
 export function createOutbox(parts: {
@@ -31,19 +37,22 @@ export function createOutbox(parts: {
   const { store, bodies, clock, wake } = parts
   const { outbox, queue } = store
 
-  /** Mails, newest first. */
-  const list = (whose: Whose, scan: Scan): MailSummary[] => outbox.list(ownerOf(whose), scan)
-
-  /** A page can hold fewer than `limit` although more follow; then `next` is set. */
-  function page(whose: Whose, sought: Sought, { before, limit }: Scan): OutboxPage {
-    const owner = ownerOf(whose)
-    const scan = { before, limit: limit + 1, most: MAX_SCANNED }
-    const found = outbox.seek(owner, sought, scan)
-    const mails = found.slice(0, limit)
-    if (found.length > limit) return { mails, next: mails.at(-1)?.seq }
-    const behind = outbox.edge(owner, scan)
-    return { mails, next: behind === undefined ? undefined : behind + 1 }
+  /** A page can hold fewer than `limit` although more follow. */
+  function list(whose: Whose, { states, recipient, ...query }: OutboxQuery): Page<MailSummary> {
+    const { cursor, limit, isAscending } = query
+    const sought = { owner: whose === 'all' ? undefined : whose.tenantId, states, recipient }
+    const range = { ...rowsBetween(outbox.seqFrom, query), isAscending, limit: limit + 1 }
+    const scan = { ...restOf(range, cursors.positionOf(cursor)), most: MAX_SCANNED }
+    const found = outbox.seek(sought, scan)
+    if (found.length > limit) return page(found, limit, ({ seq }) => cursors.encode(seq))
+    const edge = outbox.edge(sought, scan)
+    if (edge === undefined) return { data: found, has_more: false, next_cursor: null }
+    const next = cursors.encode(isAscending ? edge - 1 : edge + 1)
+    return { data: found, has_more: true, next_cursor: next }
   }
+
+  /** Failed mails, counted up to `most`. */
+  const countFailed = (most: number): number => outbox.countFailed(most)
 
   /** The mails that are due, that wait for a retry or for a mail server, each counted up to 10,000. */
   const open = (): { ready: number; waiting: number; kept: number } => ({
@@ -89,8 +98,5 @@ export function createOutbox(parts: {
     }
   }
 
-  return { list, page, open, read, hasten, remove }
+  return { list, countFailed, open, read, hasten, remove }
 }
-
-const ownerOf = (whose: Whose): string | null | undefined =>
-  whose === 'all' ? undefined : whose.tenantId

@@ -90,6 +90,25 @@ test('A backup is deleted with its file; one whose file is gone leaves only its 
   expect(store.find(gone.id)).toBeUndefined()
 })
 
+test('Failed backups come first, and selected backups are deleted, each with an entry of its own', async () => {
+  const [one, two, busy] = [await newBackup(), await newBackup(), await newBackup()]
+  app.db.client.run("UPDATE backups SET error = 'disk full' WHERE id = ?", [one.id])
+  app.db.client.run('UPDATE backups SET ended_at = NULL WHERE id = ?', [busy.id])
+  expect((await admin.open(LIST)).text).toMatch(/Failed ?1 All/)
+  expect((await admin.open(`${LIST}?state=failed`)).rows).toEqual([one.id])
+  const before = audited(app, 'backup.deleted').length
+  const ids = [one, two, busy].map(({ id }) => ['ids[]', id])
+  const page = await admin.send(`${LIST}/selected/delete`, ids)
+  page.says('2 backups deleted. 1 backup not deleted: The backup is still being made.')
+  expect([one, two].map(({ file }) => existsSync(file))).toEqual([false, false])
+  expect(audited(app, 'backup.deleted').slice(before)).toMatchObject(
+    [one, two].map(({ id }) => ({ object: `backup:${id}` })),
+  )
+  app.db.client.run('DELETE FROM backups WHERE id = ?', [busy.id])
+  const { owner } = await app.newTenant()
+  expect((await owner.send(`${LIST}/selected/delete`, ids)).status).toBe(403)
+})
+
 test('A link in the place of a backup is not followed, and one in progress stays', async () => {
   const linked = await newBackup()
   rmSync(linked.file)

@@ -68,10 +68,14 @@ test('A large outbox has pages and is searched in parts', async () => {
            SELECT value FROM n)`,
     [MAX_SCANNED],
   )
-  const page = await admin.open(`${PAGE}?state=failed`)
-  page.says('No matches among the newest emails')
-  const older = page.links.find((path) => path.includes('cursor=')) ?? ''
-  await admin.sees(older, 'withheld@example.com')
+  for (const query of ['q=withheld', 'q=withheld&state=failed&tenant=installation']) {
+    const page = await admin.sees(`${PAGE}?${query}`, 'Only some of the emails have been searched.')
+    const further = page.links.find((path) => path.includes('cursor=')) ?? ''
+    await admin.sees(further, 'withheld@example.com')
+  }
+  // Failed emails are found without a search, and first.
+  const { text } = await admin.sees(`${PAGE}?state=failed`, 'withheld@example.com')
+  expect(text).toMatch(/Failed ?1 All Held/)
 })
 
 test('The page of an email shows its text only where no server sends it', async () => {
@@ -115,4 +119,29 @@ test('An email is deleted unless it is being sent; the audit log has no address'
   const { path } = await inState('leased')
   ;(await admin.open(path)).omits('Delete email')
   expect((await admin.send(`${path}/delete`)).status).toBe(409)
+})
+
+test('Selected emails are sent now or deleted, each by its own rule, with an entry that names nobody', async () => {
+  const [waiting, sent, leased] = [
+    await inState('waiting'),
+    await inState('sent'),
+    await inState('leased'),
+  ]
+  const ids = [waiting, sent, leased].map(({ id }) => ['ids[]', id])
+  const hastened = admin.audited('mail.hastened').length
+  ;(await admin.send(`${PAGE}/selected/send`, ids)).says('1 email queued to be sent now.')
+  expect([waiting, sent, leased].map(({ id }) => stateOf(id))).toEqual(['ready', 'sent', 'leased'])
+  ;(await admin.send(`${PAGE}/selected/delete`, ids)).says('2 emails deleted. 1 email not deleted:')
+  expect([waiting, sent, leased].map(({ id }) => stateOf(id))).toEqual([
+    undefined,
+    undefined,
+    'leased',
+  ] as never)
+  expect(admin.audited('mail.hastened').slice(hastened)).toEqual([`mail:${waiting.id}`])
+  expect(admin.audited('mail.deleted').slice(-2)).toEqual(
+    [waiting, sent].map(({ id }) => `mail:${id}`),
+  )
+  const { owner } = await app.newTenant()
+  for (const verb of ['send', 'delete'])
+    expect((await owner.send(`${PAGE}/selected/${verb}`, ids)).status).toBe(403)
 })

@@ -183,7 +183,40 @@ test('The page of a user has the latest sign-ins, and a page of their own has al
   const first = await member.sees(`${path}/sign-ins`, '203.0.113.7')
   const rest = await member.open(first.next)
   expect([first.rows.length, rest.rows.length]).toEqual([50, 11])
-  expect((await member.open(`${path}/sign-ins?before=x`)).status).toBe(400)
+  expect(first.text).toMatch(/Failed ?60 All Signed in/)
+  const ascending = await member.open(`${path}/sign-ins?sort=time`)
+  const all = [...first.rows, ...rest.rows].toReversed()
+  expect([...ascending.rows, ...(await member.open(ascending.next)).rows]).toEqual(all)
+  expect((await member.open(`${path}/sign-ins?result=succeeded`)).rows).toEqual(all.slice(-1))
+  expect((await member.open(`${path}/sign-ins?cursor=made-up`)).status).toBe(400)
+})
+
+test('The activity of a user has a page of its own, with each entry once and in a range of time', async () => {
+  const { member, id: tenantId, ada, path, gate } = await withAda()
+  const start = app.clock.now()
+  const minutes = (count: number) => new Date(start + count * MINUTE).toISOString()
+  for (let n = 0; n < 130; n++) {
+    app.clock.jump(MINUTE)
+    if (n % 2 === 0) await signIn(tenantId, ada.id)
+    else await gate.patch(`/v1/gate/identities/${ada.id}/metadata`, { n })
+  }
+  const timesIn = ({ html }: { html: string }) =>
+    [...html.matchAll(/<div class="eventaside">.*?datetime="([^"]+)"/gs)].map(([, at]) => at)
+  const pages = [await member.open(`${path}/activity`)]
+  for (let next = pages[0]?.next; next; next = pages.at(-1)?.next)
+    pages.push(await member.open(next))
+  const all = pages.flatMap(timesIn)
+  const expected = Array.from({ length: 130 }, (_, n) => minutes(130 - n))
+  expect(all).toEqual([...expected, minutes(0)])
+  const range = `since=${minutes(10)}&until=${minutes(13)}`
+  expect(timesIn(await member.open(`${path}/activity?${range}`))).toEqual(expected.slice(118, 121))
+  const { html } = await member.open(`${path}/activity/export?format=ndjson&${range}`)
+  const rows = html.trim().split('\n')
+  expect(rows.map((row) => JSON.parse(row))).toMatchObject([
+    { at: minutes(12), event: 'identity.updated', actor_kind: 'key' },
+    { at: minutes(11), event: 'signed_in', actor_kind: 'person', source: '203.0.113.7' },
+    { at: minutes(10), event: 'identity.updated' },
+  ])
 })
 
 test('Metadata is saved unless it is wrong or has changed since the page was opened', async () => {
@@ -261,7 +294,7 @@ test('A verified address is told that an operator replaced it, unless no email c
         : await member.follow(await member.send(`${path}/profile`, { email, seen: eve.updated_at }))
     if ('says' in saved) saved.says(flash)
     const isTold = at === mailing && isVerified && by === 'operator'
-    const told = at.mail.outbox.page('all', { recipient }, { limit: 10 }).mails
+    const told = at.mail.outbox.list('all', { recipient, limit: 10 }).data
     expect([isVerified, by, told.length]).toEqual([isVerified, by, isTold ? 1 : 0])
     if (!isTold) continue
     expect(told[0]?.subject).toBe('Your Acme email address was changed')

@@ -45,6 +45,7 @@ test('Only pending erasures and limited counts are scanned', () => {
   const scans = stepsWith('SCAN').filter(({ step }) => !SHORT.test(step))
   expect(scans.map(({ step }) => step)).toEqual([
     'SCAN some',
+    'SCAN some',
     'SCAN gate_erasures USING INDEX gate_erasures_open',
   ])
   for (const { statement } of scans) expect(statement).toMatch(/limit \?(\) "some")?$/)
@@ -105,11 +106,11 @@ test.each([
   ['delete from "gate_sessions" | expires_at < ?', 'gate_sessions_by_expiry (expires_at<?)'],
   ['delete from "gate_access_tokens" | expires_at < ?', '_by_expiry (expires_at<?)'],
   ['delete from "gate_access_tokens" | subject = ?', '_by_subject (tenant_id=? AND subject=?)'],
+  [`"is_allowed" = ?) and ${DECISIONS}."seq"`, '_by_result (tenant_id=? AND is_allowed=? AND seq>'],
   [
-    `${DECISIONS}."tenant_id" = ? and ${DECISIONS}."seq"`,
-    '_tenant (tenant_id=? AND seq>? AND seq<?)',
+    `${DECISIONS}."subject" = ?`,
+    '_and_result (tenant_id=? AND subject=? AND is_allowed=? AND seq>',
   ],
-  [`${DECISIONS}."subject" = ?`, '_by_subject (tenant_id=? AND subject=? AND seq>? AND seq<?)'],
   [`delete from ${DECISIONS}`, 'gate_decisions_by_time (at<?)'],
   ['delete from "gate_flows" | "gate_flows"."kind" = ?', '_by_identity (identity_id=?)'],
   ['delete from "gate_flows" | expires_at < ?', 'gate_flows_by_expiry (expires_at<?)'],

@@ -59,12 +59,13 @@ test('The outbox lists the mails of a tenant, of the installation or of all, new
     await send(acme),
     await send(globex),
   ]
-  const list = (...args: Parameters<typeof outbox.list>) => outbox.list(...args).map(({ id }) => id)
-  const before = outbox.list({ tenantId: acme }, { limit: 1 })[0]?.seq
+  const list = (...args: Parameters<typeof outbox.list>) =>
+    outbox.list(...args).data.map(({ id }) => id)
+  const cursor = outbox.list({ tenantId: acme }, { limit: 1 }).next_cursor ?? ''
   expect(list('all', { limit: 10 })).toEqual([g1, a2, ofAll, a1])
   expect(list({ tenantId: null }, { limit: 10 })).toEqual([ofAll])
-  expect(list({ tenantId: acme }, { limit: 10, before })).toEqual([a1])
-  expect(list('all', { limit: 2, before })).toEqual([ofAll, a1])
+  expect(list({ tenantId: acme }, { limit: 10, cursor })).toEqual([a1])
+  expect(list('all', { limit: 2, cursor })).toEqual([ofAll, a1])
   for (const id of [ofAll, g1]) expect(outbox.read({ tenantId: acme }, id)).toBeUndefined()
   expect(outbox.read({ tenantId: null }, g1)).toBeUndefined()
   expect(outbox.read({ tenantId: null }, ofAll)?.id).toBe(ofAll)
@@ -157,7 +158,7 @@ test('A withheld mail has ended in the outbox without a body, until its person i
     ...{ id: theirs, tenantId, about, kind: 'recovery', recipient: ADA, state: 'failed', tries: 0 },
     ...{ lastError: `withheld: ${REASON}`, createdAt: clock.now(), endedAt: clock.now() },
   }
-  expect(outbox.list({ tenantId }, { limit: 10 })).toMatchObject([shown])
+  expect(outbox.list({ tenantId }, { limit: 10 }).data).toMatchObject([shown])
   expect(outbox.read({ tenantId }, theirs)).toMatchObject({ ...shown, body: null })
   const row = db.client.query('SELECT * FROM mails WHERE id = ?').get(theirs)
   expect(row).toMatchObject({ body: null, lease_owner: null, attempt_id: null })

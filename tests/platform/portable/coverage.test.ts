@@ -21,7 +21,17 @@ import * as testReceiver from '../../../src/platform/test-receiver/schema.ts'
 import { usePassepartout } from '../../engines/passepartout/fixture.ts'
 
 const SCHEMAS = [
-  ...[platform, alerts, testReceiver, delivery, clockwork, gate, notifications, passepartout, relay],
+  ...[
+    platform,
+    alerts,
+    testReceiver,
+    delivery,
+    clockwork,
+    gate,
+    notifications,
+    passepartout,
+    relay,
+  ],
   ...[consoleSchema, checklist],
 ]
 const tables = SCHEMAS.flatMap((schema) => Object.values<unknown>(schema)).filter(

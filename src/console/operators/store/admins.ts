@@ -7,7 +7,7 @@ import { consoleAdmins } from '../schema.ts'
 /** An operator of the console. */
 type OperatorAccountRow = Pick<
   typeof gateIdentities.$inferSelect,
-  'id' | 'email' | 'traits' | 'state' | 'createdAt'
+  'id' | 'email' | 'traits' | 'state' | 'createdAt' | 'lastSignInAt'
 >
 
 interface AdminScan {
@@ -41,6 +41,7 @@ export function createAdminStore({ orm }: Db) {
       traits: gateIdentities.traits,
       state: gateIdentities.state,
       createdAt: gateIdentities.createdAt,
+      lastSignInAt: gateIdentities.lastSignInAt,
     })
     .from(consoleAdmins)
     .innerJoin(gateIdentities, eq(gateIdentities.id, consoleAdmins.operatorId))

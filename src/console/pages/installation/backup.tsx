@@ -14,7 +14,7 @@ import { bytes, capitalized } from '../../../../views/ui/words.ts'
 import type { Archive, ArchiveCheck } from '../../../platform/backup/index.ts'
 import { trimmedText } from '../../form.ts'
 import { good, page, usePage } from '../../page.tsx'
-import { badgeOf } from './backups.tsx'
+import { badgeOf, deleteBackup } from './backups.tsx'
 
 interface BackupView {
   archive: Archive
@@ -90,11 +90,8 @@ export const backupPage = page({
     delete: {
       right: 'admin',
       flash: good('Backup deleted.'),
-      async run({ backups, params, audit, actor }) {
-        await backups.archives.remove(params.id, ({ file }) => {
-          const [action, object] = ['backup.deleted', `backup:${params.id}`]
-          audit.recordForOperators({ actor, action, object, detail: { file } })
-        })
+      async run(context) {
+        await deleteBackup(context, context.params.id)
         return { to: '/backups' }
       },
     },

@@ -10,8 +10,8 @@ import { Time } from '../../../../views/ui/time.tsx'
 import { numeral } from '../../../../views/ui/words.ts'
 import { fail, notFound } from '../../../platform/errors.ts'
 import type { MailSummary } from '../../../platform/mail/index.ts'
-import { good, type OperatorPageContext, page } from '../../page.tsx'
-import { MAIL_BADGES, type MailRow, ownerOf } from './outbox.tsx'
+import { good, page } from '../../page.tsx'
+import { deleteMail, MAIL_BADGES, type MailRow, ownerOf, sendNow } from './outbox.tsx'
 
 /** One email: its state, and its text if no mail server is configured, because it can contain sign-in codes. */
 export const emailPage = page({
@@ -74,35 +74,18 @@ export const emailPage = page({
     send: {
       right: 'admin',
       flash: good('Email queued to be sent now.'),
-      run: (context) =>
-        context.db.commit(() =>
-          record(context, 'mail.hastened', context.mail.outbox.hasten(context.params.id)),
-        ),
+      run: (context) => sendNow(context, context.params.id),
     },
     delete: {
       right: 'admin',
       flash: good('Email deleted.'),
       async run(context) {
-        const { db, mail, params } = context
-        await db.commit(() => record(context, 'mail.deleted', mail.outbox.remove(params.id)))
+        await deleteMail(context, context.params.id)
         return { to: '/mail' }
       },
     },
   },
 })
-
-/** Logged without the recipient. */
-const record = (
-  { audit, actor }: OperatorPageContext,
-  action: string,
-  { id, tenantId, kind, state }: MailSummary,
-) =>
-  audit.recordForOperators({
-    actor,
-    action,
-    object: `mail:${id}`,
-    detail: { kind, state, ...(tenantId !== null && { tenant_id: tenantId }) },
-  })
 
 const removal = ({ endedAt }: MailRow) => ({
   text:

@@ -1,23 +1,23 @@
-import { useHere } from '../../../../views/ui/here.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
+import { sortingIn } from '../../../../views/ui/sorting.ts'
 import { StatusBadge, type Tone } from '../../../../views/ui/status.tsx'
-import type { Column } from '../../../../views/ui/table.tsx'
+import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { Address, Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
 import { counted, countedTo } from '../../../../views/ui/words.ts'
 import type { Operator } from '../../../engines/gate/operators/list.ts'
-import { isoTime } from '../../../platform/clock.ts'
-import { createCursor } from '../../../platform/cursor.ts'
-import { ExportMenu, exportOf, rowsAfter } from '../../export.tsx'
+import { isoOrNull, isoTime } from '../../../platform/clock.ts'
+import { type Page, page as pageOf } from '../../../platform/cursor.ts'
+import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
+import { ListChips, ListFilters, NoMatches, useList } from '../../list.tsx'
 import type { MembershipRow } from '../../operators/memberships.ts'
-import { type OperatorPageContext, page } from '../../page.tsx'
-import { NoMatches, SearchedList, searchIn } from './searched-list.tsx'
+import { type OperatorPageContext, page, usePage } from '../../page.tsx'
 
-const PATH = '/operators'
+const ON_A_PAGE = 50
+const SORTS = { created: 'desc', email: 'asc', signed_in: 'desc' } as const
 
 /** Filters of the list. */
 const FILTERS = ['admins', 'deactivated'] as const
-type Filter = (typeof FILTERS)[number]
 
 /** An operator of the console. */
 export interface OperatorRow extends Operator {
@@ -39,42 +39,42 @@ interface Counts {
 /** Operators are counted up to this number. */
 const MAX_COUNTED = 10_000
 
-/** Position in the list, for every order. */
-const cursor = createCursor('console operators', ['number', 'string', 'string'])
+type ListedOperator = OperatorRow & { memberships: readonly MembershipRow[] }
+
+interface OperatorListView {
+  found: Page<ListedOperator>
+  counts: Counts
+}
 
 /** All operators of the console. */
 export const operatorList = page({
-  path: PATH,
+  path: '/operators',
   section: 'operators',
   right: 'admin',
   title: 'Operators',
 
-  load(context) {
-    const { operators, gate, query } = context
-    const { operatorList: list } = gate.gateOperators
-    const { q, search, after, limit, cut } = searchIn(context, PATH, cursor)
-    const show = FILTERS.find((one) => one === query.show)
-    const found = rowsOf(context, { show, search, after, limit })
-    const { rows, pages } = cut(found, ({ seq, email, id }) => [seq, email, id], { show })
+  load(context): OperatorListView {
+    const { operators, gate, position } = context
+    const { count } = gate.gateOperators.operatorList
+    const found = matching(context, { cursor: position.cursor, limit: ON_A_PAGE })
+    const data = found.data.map((one) => ({
+      ...one,
+      isAdmin: operators.admins.isAdmin(one.id),
+      memberships: operators.memberships.of(one.id),
+    }))
     return {
-      rows: rows.map((one) => ({
-        ...one,
-        isAdmin: operators.admins.isAdmin(one.id),
-        memberships: operators.memberships.of(one.id),
-      })),
+      found: { ...found, data },
       counts: {
-        active: list.count('active', MAX_COUNTED),
-        inactive: list.count('inactive', MAX_COUNTED),
+        active: count('active', MAX_COUNTED),
+        inactive: count('inactive', MAX_COUNTED),
         admins: operators.admins.count(MAX_COUNTED),
       },
-      q,
-      show,
-      pages,
     }
   },
 
-  view({ rows, counts, q, show, pages }) {
-    const { href } = useHere()
+  view({ found, counts }) {
+    const { href, query } = usePage()
+    const { pagesTo, sortedBy } = useList()
     return (
       <>
         <PageHead
@@ -82,31 +82,26 @@ export const operatorList = page({
           state={{ sentence: sentenceOn(counts) }}
           aside={<ExportMenu />}
         />
-        <SearchedList
-          path={PATH}
-          caption={q === '' ? 'Operators, newest first' : 'Operators by email'}
-          search={{ label: 'Search by email or ID', value: q }}
-          filter={{
-            name: 'show',
-            label: 'Operators',
-            value: show,
-            questions: [
-              { label: 'All', count: counts.active + counts.inactive },
-              { label: 'Admins', value: 'admins', count: counts.admins },
-              { label: 'Deactivated', value: 'deactivated', count: counts.inactive },
-            ],
-          }}
+        <ListChips
+          name="show"
+          label="Operators"
+          all={counts.active + counts.inactive}
+          most={MAX_COUNTED}
+          chips={[
+            { value: 'admins', label: 'Admins', count: counts.admins },
+            { value: 'deactivated', label: 'Deactivated', count: counts.inactive },
+          ]}
+        />
+        <ListFilters search={{ label: 'Search by email or ID' }} />
+        <DataTable
+          caption="Operators"
           columns={COLUMNS}
-          rows={rows}
-          pages={pages}
-          none={
-            <NoMatches
-              icon="team"
-              sentence="No matching operators"
-              label="View all operators"
-              href={href(PATH)}
-            />
-          }
+          rows={found.data}
+          hrefOf={({ id }) => href(`/operators/${id}`)}
+          idOf={({ id }) => id}
+          pages={pagesTo(found.next_cursor)}
+          {...(!query.q && query.show !== 'admins' && { sorting: sortedBy(SORTS) })}
+          empty={<NoMatches icon="team" noun="operators" />}
         />
       </>
     )
@@ -121,52 +116,33 @@ export const operatorList = page({
         name: ({ name }) => name,
         state: ({ state }) => state,
         email_verified: ({ isVerified }) => isVerified,
+        last_sign_in_at: ({ lastSignInAt }) => isoOrNull(lastSignInAt),
         created_at: ({ createdAt }) => isoTime(createdAt),
       },
-      slices: (context: OperatorPageContext) => {
-        const { search } = searchIn(context, PATH, cursor)
-        const show = FILTERS.find((one) => one === context.query.show)
-        return rowsAfter(
-          (after: Position | undefined, limit) => rowsOf(context, { show, search, after, limit }),
-          ({ seq, email, id }): Position => [seq, email, id],
-        )
-      },
+      slices: (context: OperatorPageContext) => pagesOf((of) => matching(context, of)),
     }),
   },
 })
 
-type Position = readonly [seq: number, email: string, id: string]
-
-/** Operators by exact ID or by email prefix. */
-function rowsOf(
-  { operators, gate }: OperatorPageContext,
-  filters: {
-    show: Filter | undefined
-    search: string | undefined
-    after: Position | undefined
-    limit: number
-  },
-): (Operator & { seq: number })[] {
-  const { show, search, after, limit } = filters
+/** Operators that match the filter of the query string, in its order: by exact ID or by email prefix. */
+function matching(
+  { operators, gate, query }: OperatorPageContext,
+  of: { cursor: string | undefined; limit: number },
+): Page<Operator> {
   const { operatorList: list } = gate.gateOperators
-  const known = search === undefined ? undefined : list.find(search.toLowerCase())
+  const show = FILTERS.find((one) => one === query.show)
+  const search = query.q?.toLowerCase() || undefined
+  const known = search === undefined ? undefined : list.find(search)
   if (known) {
     const isShown =
       show === 'admins'
         ? operators.admins.isAdmin(known.id)
         : show === undefined || known.state === 'inactive'
-    return isShown ? [{ ...known, seq: 0 }] : []
+    return pageOf(isShown ? [known] : [], 1, () => '')
   }
-  if (show === 'admins')
-    return operators.admins
-      .page({ search: search?.toLowerCase(), after: after?.[2], limit })
-      .map((row) => ({ ...list.of(row), seq: 0 }))
-  return list.page({
-    state: show === 'deactivated' ? 'inactive' : undefined,
-    search,
-    after: after && { seq: after[0], email: after[1] },
-    limit,
-  })
+  if (show === 'admins') return operators.admins.page({ ...of, search })
+  const state = show === 'deactivated' ? 'inactive' : undefined
+  return list.page({ ...of, ...sortingIn(query.sort, SORTS), search, state })
 }
 
 function sentenceOn({ active, admins }: Counts): string {
@@ -174,8 +150,13 @@ function sentenceOn({ active, admins }: Counts): string {
   return `${operators}, ${counted(admins, 'admin')}`
 }
 
-const COLUMNS: Column<OperatorRow & { memberships: readonly MembershipRow[] }>[] = [
-  { label: 'Email', isWide: true, cell: (operator) => <Address {...operator} limit={60} /> },
+const COLUMNS: Column<ListedOperator>[] = [
+  {
+    label: 'Email',
+    isWide: true,
+    sort: 'email',
+    cell: (operator) => <Address {...operator} limit={60} />,
+  },
   { label: 'Name', cell: ({ name }) => (name === '' ? '–' : <Text text={name} limit={40} />) },
   {
     label: 'Status',
@@ -187,9 +168,16 @@ const COLUMNS: Column<OperatorRow & { memberships: readonly MembershipRow[] }>[]
     cell: ({ isAdmin, memberships }) => <Text text={accessOf(isAdmin, memberships)} limit={60} />,
   },
   {
+    label: 'Last sign-in',
+    align: 'right',
+    sort: 'signed_in',
+    cell: ({ lastSignInAt: at }) => (at === null ? 'Never' : <Time at={at} />),
+  },
+  {
     label: 'Created',
     align: 'right',
     narrow: 'hidden',
+    sort: 'created',
     cell: ({ createdAt: at }) => <Time at={at} />,
   },
 ]

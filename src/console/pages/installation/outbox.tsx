@@ -1,25 +1,29 @@
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
-import { useHere } from '../../../../views/ui/here.tsx'
-import type { Pages } from '../../../../views/ui/pager.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
+import { sortingIn } from '../../../../views/ui/sorting.ts'
 import { StatusBadge, type Tone } from '../../../../views/ui/status.tsx'
-import type { Column } from '../../../../views/ui/table.tsx'
+import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
 import { counted, numeral } from '../../../../views/ui/words.ts'
 import { foldEmail } from '../../../engines/gate/identities/email.ts'
 import { isoOrNull, isoTime } from '../../../platform/clock.ts'
-import { createCursor } from '../../../platform/cursor.ts'
+import type { Page } from '../../../platform/cursor.ts'
 import type { MailSummary, Whose } from '../../../platform/mail/index.ts'
-import type { Scan } from '../../../platform/scan.ts'
-import { ExportMenu, exportOf } from '../../export.tsx'
-import { type OperatorPageContext, page } from '../../page.tsx'
-import { SearchedList, searchIn } from './searched-list.tsx'
+import { bulk, useSelection } from '../../bulk.ts'
+import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
+import { ListChips, ListFilters, NoMatches, useList } from '../../list.tsx'
+import { type OperatorPageContext, page, usePage } from '../../page.tsx'
+import { type TimeFilter, timeFilterIn } from '../../time-filter.ts'
 
 type MailState = MailSummary['state']
 
-const PATH = '/mail'
+const ON_A_PAGE = 50
+/** Failed emails are counted up to this number. */
+const MAX_COUNTED = 1000
+const SORTS = { created: 'desc' } as const
+
 /** Value of the tenant filter for emails of the installation. */
 const INSTALLATION = 'installation'
 
@@ -30,8 +34,6 @@ const MAIL_STATES = [
   { name: 'sent', label: 'Sent', states: ['sent'] },
   { name: 'failed', label: 'Failed', states: ['failed'] },
 ] as const satisfies readonly { name: string; label: string; states: readonly MailState[] }[]
-
-type StateName = (typeof MAIL_STATES)[number]['name']
 
 export const MAIL_BADGES: Record<MailState, { tone: Tone; word: string }> = {
   kept: { tone: 'quiet', word: 'held' },
@@ -45,40 +47,94 @@ export const MAIL_BADGES: Record<MailState, { tone: Tone; word: string }> = {
 /** An email and its owner, which has an ID if it is a tenant. */
 export type MailRow = MailSummary & { owner: { id?: string; name: string } }
 
-const cursor = createCursor('console mails')
+interface Outbox {
+  found: Page<MailRow>
+  /** Selected tenant. */
+  tenant: { id: string; name: string } | undefined
+  time: TimeFilter
+  hasServer: boolean
+  open: { ready: number; waiting: number; kept: number }
+  /** Number of failed emails. */
+  failed: number
+}
+
+/** Changes an email, with an audit entry that doesn't name the recipient. */
+const changeMail = (
+  { db, audit, actor }: OperatorPageContext,
+  action: string,
+  change: () => MailSummary,
+): Promise<void> =>
+  db.commit(() => {
+    const { id, tenantId, kind, state } = change()
+    const detail = { kind, state, ...(tenantId !== null && { tenant_id: tenantId }) }
+    audit.recordForOperators({ actor, action, object: `mail:${id}`, detail })
+  })
+
+export const sendNow = (context: OperatorPageContext, id: string) =>
+  changeMail(context, 'mail.hastened', () => context.mail.outbox.hasten(id))
+
+export const deleteMail = (context: OperatorPageContext, id: string) =>
+  changeMail(context, 'mail.deleted', () => context.mail.outbox.remove(id))
+
+const NOUN = ['email', 'emails'] as const
+const BULK = {
+  'selected/send': bulk({
+    right: 'admin',
+    verb: 'Send now',
+    noun: NOUN,
+    done: 'queued to be sent now',
+    each: sendNow,
+  }),
+  'selected/delete': bulk({
+    right: 'admin',
+    verb: 'Delete',
+    noun: NOUN,
+    done: 'deleted',
+    confirm:
+      "Emails that are not sent yet never arrive: their recipients have to request new ones. This can't be undone.",
+    each: deleteMail,
+  }),
+}
 
 /** Email outbox of all tenants and of the installation. */
 export const outboxPage = page({
-  path: PATH,
+  path: '/mail',
   section: 'mail',
   right: 'admin',
   title: 'Email outbox',
 
   load(context): Outbox {
-    const { mail } = context
-    const { q, after: before, rows, pagesTo } = searchIn(context, PATH, cursor)
-    const { tenant, state, page: pageFrom } = matching(context)
-    const found = pageFrom({ before, limit: rows })
+    const { mail, query, position } = context
+    const tenant = query.tenant || undefined
+    const named = tenant && { id: tenant, name: nameOf(context, tenant) }
+    const found = matching(context, { cursor: position.cursor, limit: ON_A_PAGE })
     return {
-      rows: found.mails.map((one) => ({ ...one, owner: ownerOf(context, one) })),
-      tenant: tenant === undefined ? undefined : { id: tenant, name: nameOf(context, tenant) },
-      state: state?.name,
-      q,
+      found: {
+        ...found,
+        data: found.data.map((one) => ({ ...one, owner: ownerOf(context, one) })),
+      },
+      tenant: named || undefined,
+      time: timeFilterIn(context),
       hasServer: mail.hasServer,
       open: mail.outbox.open(),
-      pages: pagesTo(found.next, { state: state?.name, tenant }),
+      failed: mail.outbox.countFailed(MAX_COUNTED),
     }
   },
 
+  status: ({ time }) => (time.errors.length > 0 ? 422 : 200),
+
   view(outbox) {
-    const { href } = useHere()
-    const { tenant, state, q } = outbox
+    const { href } = usePage()
+    const { isFiltered, isFirst, pagesTo, sortedBy, hrefOf } = useList()
+    const { found, tenant, time } = outbox
+    const pages = pagesTo(found.next_cursor)
+    const isEmpty = found.data.length === 0 && !isFiltered && isFirst
     return (
       <>
         <PageHead
           title="Email outbox"
           state={sentenceOn(outbox)}
-          aside={outbox.rows.length > 0 && <ExportMenu />}
+          aside={!isEmpty && <ExportMenu />}
           action={
             !outbox.hasServer && (
               <LinkButton weight="primary" href={href('/mail-server')}>
@@ -89,31 +145,42 @@ export const outboxPage = page({
         />
         {tenant && (
           <p class="hint">
-            Only emails of <Text text={tenant.name} limit={60} />. <a href={href(PATH)}>View all</a>
+            Only emails of <Text text={tenant.name} limit={60} />.{' '}
+            <a href={hrefOf({ tenant: undefined })}>View all</a>
           </p>
         )}
-        <SearchedList
-          path={PATH}
-          caption="Emails, newest first"
-          search={{ label: 'Search by recipient', value: q }}
-          filter={{
-            name: 'state',
-            label: 'Status',
-            value: state,
-            questions: [
-              { label: 'All' },
-              ...MAIL_STATES.map(({ name, label }) => ({ label, value: name })),
-            ],
-          }}
-          kept={{ tenant: tenant?.id }}
+        {!isEmpty && (
+          <>
+            <ListChips name="state" most={MAX_COUNTED} chips={chipsOf(outbox)} />
+            <ListFilters search={{ label: 'Search by recipient' }} time={time} />
+          </>
+        )}
+        <DataTable
+          caption="Emails"
           columns={COLUMNS}
-          rows={outbox.rows}
-          pages={outbox.pages}
-          none={<NoMails {...outbox} />}
+          rows={found.data}
+          hrefOf={({ id }) => href(`/mail/${id}`)}
+          idOf={({ id }) => id}
+          pages={pages}
+          sorting={sortedBy(SORTS)}
+          selection={useSelection(BULK)}
+          empty={
+            isEmpty ? (
+              <EmptyState
+                icon="mail"
+                sentence="No emails yet"
+                next="Codes, notifications and invitations appear here."
+              />
+            ) : (
+              <NoMatches icon="mail" noun="emails" olderHref={pages.olderHref} />
+            )
+          }
         />
       </>
     )
   },
+
+  actions: BULK,
 
   files: {
     export: exportOf({
@@ -128,44 +195,33 @@ export const outboxPage = page({
         created_at: ({ createdAt }) => isoTime(createdAt),
         ended_at: ({ endedAt }) => isoOrNull(endedAt),
       },
-      slices: (context: OperatorPageContext) => allOf(matching(context)),
+      slices: (context: OperatorPageContext) => pagesOf((of) => matching(context, of)),
     }),
   },
 })
 
-/** The filter of the query string, and the emails that match it. */
-function matching(context: OperatorPageContext) {
+/** Emails that match the filter of the query string, in its order. */
+function matching(
+  context: OperatorPageContext,
+  of: { cursor: string | undefined; limit: number },
+): Page<MailSummary> {
   const { mail, query } = context
-  const { search } = searchIn(context, PATH, cursor)
-  const state = MAIL_STATES.find(({ name }) => name === query.state)
-  const tenant = query.tenant || undefined
-  const recipient = search === undefined ? undefined : foldEmail(search)
-  const filter = { states: state?.states, recipient }
-  const page = (scan: Scan) => mail.outbox.page(whoseOf(tenant), filter, scan)
-  return { tenant, state, page }
+  const { since, until } = timeFilterIn(context)
+  return mail.outbox.list(whoseOf(query.tenant || undefined), {
+    ...{ ...of, since, until },
+    states: MAIL_STATES.find(({ name }) => name === query.state)?.states,
+    recipient: query.q ? foldEmail(query.q) : undefined,
+    isAscending: !sortingIn(query.sort, SORTS).isDescending,
+  })
 }
 
-/** All matching emails, in slices. */
-function* allOf({ page }: ReturnType<typeof matching>) {
-  for (let before: number | undefined; ; ) {
-    const { mails, next } = page({ before, limit: EXPORTED_AT_ONCE })
-    yield mails
-    if (next === undefined) return
-    before = next
-  }
-}
-
-const EXPORTED_AT_ONCE = 100
-
-interface Outbox {
-  rows: readonly MailRow[]
-  /** Selected tenant. */
-  tenant: { id: string; name: string } | undefined
-  state: StateName | undefined
-  q: string
-  hasServer: boolean
-  open: { ready: number; waiting: number }
-  pages: Pages
+/** Only those of all tenants are counted. */
+function chipsOf({ tenant, failed }: Outbox) {
+  const isCounted = tenant === undefined
+  return MAIL_STATES.map(({ name: value, label }) => ({
+    ...{ value, label },
+    ...(value === 'failed' && isCounted && { count: failed, tone: 'bad' as const }),
+  }))
 }
 
 const whoseOf = (tenant: string | undefined): Whose =>
@@ -180,28 +236,6 @@ export function ownerOf({ tenants }: OperatorPageContext, { tenantId }: MailSumm
   return tenants.exists(tenantId)
     ? { id: tenantId, name: tenants.nameOf(tenantId) }
     : { name: 'Operators' }
-}
-
-/** Empty list. Rare states may be further back than one page searches. */
-const NoMails = (page: Outbox) => {
-  const isNarrowed = page.state !== undefined || page.tenant !== undefined || page.q !== ''
-  const { olderHref } = page.pages
-  if (olderHref !== undefined)
-    return (
-      <EmptyState
-        icon="mail"
-        sentence="No matches among the newest emails"
-        action={<LinkButton href={olderHref}>Search older emails</LinkButton>}
-      />
-    )
-  return (
-    <EmptyState
-      icon="mail"
-      sentence={isNarrowed ? 'No matching emails' : 'No emails yet'}
-      next={isNarrowed ? undefined : 'Codes, notifications and invitations appear here.'}
-      action={isNarrowed && <LinkButton href={useHere().href(PATH)}>View all emails</LinkButton>}
-    />
-  )
 }
 
 function sentenceOn({ hasServer, open }: Outbox): { tone: Tone; sentence: string } {
@@ -232,7 +266,12 @@ const COLUMNS: Column<MailRow>[] = [
   { label: 'Tenant', cell: ({ owner }) => <Text text={owner.name} limit={30} /> },
   { label: 'Status', narrow: 'corner', cell: (mail) => <StateOf {...mail} /> },
   { label: 'Attempts', align: 'right', cell: ({ tries }) => numeral(tries) },
-  { label: 'Created', align: 'right', cell: ({ createdAt: at }) => <Time at={at} /> },
+  {
+    label: 'Created',
+    align: 'right',
+    sort: 'created',
+    cell: ({ createdAt: at }) => <Time at={at} />,
+  },
 ]
 
 const StateOf = ({ state, lastError }: MailSummary) => (

@@ -3,15 +3,15 @@ import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Radios, Select } from '../../../../views/ui/form/choices.tsx'
 import { Field } from '../../../../views/ui/form/field.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
-import { useHere } from '../../../../views/ui/here.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
+import { sortingIn } from '../../../../views/ui/sorting.ts'
 import { StatusBadge, type Tone } from '../../../../views/ui/status.tsx'
-import type { Column } from '../../../../views/ui/table.tsx'
+import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
 import { amountOf, countedTo, money, numeral } from '../../../../views/ui/words.ts'
 import type { Fields } from '../../../http/body.ts'
-import { createCursor } from '../../../platform/cursor.ts'
+import type { Page } from '../../../platform/cursor.ts'
 import { fail, invalid } from '../../../platform/errors.ts'
 import { dayOf, monthOf } from '../../../platform/metering/months.ts'
 import {
@@ -22,12 +22,13 @@ import {
   type TenantChange,
   type TenantStatus,
 } from '../../../platform/tenants.ts'
-import { ExportMenu, exportOf, rowsAfter } from '../../export.tsx'
+import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
 import { centsIn, trimmedText } from '../../form.ts'
-import { good, type OperatorPageContext, page } from '../../page.tsx'
-import { NoMatches, SearchedList, searchIn } from './searched-list.tsx'
+import { ListChips, ListFilters, NoMatches, useList } from '../../list.tsx'
+import { good, type OperatorPageContext, page, usePage } from '../../page.tsx'
 
-const PATH = '/tenants'
+const ON_A_PAGE = 50
+const SORTS = { created: 'desc', name: 'asc' } as const
 
 const STATUSES = [
   'active',
@@ -53,36 +54,31 @@ interface TenantListRow extends Tenant {
   costCents: number
 }
 
-const cursor = createCursor('tenants', 'string')
+interface TenantList {
+  found: Page<TenantListRow>
+  counts: Readonly<Record<TenantStatus, number>>
+}
 
 /** All tenants of the installation. */
 export const tenantList = page({
-  path: PATH,
+  path: '/tenants',
   section: 'tenants',
   right: 'admin',
   title: 'Tenants',
 
-  async load(context) {
-    const { tenants, metering, query } = context
-    const { q, search, after, limit, cut } = searchIn(context, PATH, cursor)
-    const status = STATUSES.find((one) => one === query.status)
-    const found = tenants.page({ status, search, after, limit })
-    const { rows, pages } = cut(found, ({ id }) => id, { status })
-    await metering.flush()
-    return {
-      rows: rows.map((tenant) => ({ ...tenant, ...usedBy(context, tenant) })),
-      counts: tenants.counts(),
-      status,
-      q,
-      pages,
-    }
+  async load(context): Promise<TenantList> {
+    const found = matching(context, { cursor: context.position.cursor, limit: ON_A_PAGE })
+    await context.metering.flush()
+    const data = found.data.map((tenant) => ({ ...tenant, ...usedBy(context, tenant) }))
+    return { found: { ...found, data }, counts: context.tenants.counts() }
   },
 
-  view({ rows, counts, status, q, pages }) {
-    const { href } = useHere()
+  view({ found, counts }) {
+    const { href, query } = usePage()
+    const { pagesTo, sortedBy } = useList()
     const all = sum(counts)
     const action = (
-      <LinkButton weight="primary" href={href(`${PATH}/new`)}>
+      <LinkButton weight="primary" href={href('/tenants/new')}>
         Create tenant
       </LinkButton>
     )
@@ -94,40 +90,43 @@ export const tenantList = page({
           action={all > 0 && action}
           aside={all > 0 && <ExportMenu />}
         />
-        {all === 0 ? (
-          <EmptyState
-            icon="tenants"
-            sentence="No tenants yet"
-            next="Each tenant has its own API keys, users, jobs, bots and endpoints."
-            action={action}
-          />
-        ) : (
-          <SearchedList
-            path={PATH}
-            caption={q === '' ? 'Tenants, newest first' : 'Tenants by name'}
-            search={{ label: 'Search by name or ID', value: q }}
-            filter={{
-              name: 'status',
-              label: 'Status',
-              value: status,
-              questions: [
-                { label: 'All', count: all },
-                ...STATUSES.map((of) => ({ label: LABELS[of], value: of, count: counts[of] })),
-              ],
-            }}
-            columns={COLUMNS}
-            rows={rows}
-            pages={pages}
-            none={
-              <NoMatches
-                icon="tenants"
-                sentence="No matching tenants"
-                label="View all tenants"
-                href={href(PATH)}
-              />
-            }
-          />
+        {all > 0 && (
+          <>
+            <ListChips
+              name="status"
+              all={all}
+              most={MAX_TENANTS_COUNTED}
+              chips={STATUSES.map((value) => ({
+                value,
+                label: LABELS[value],
+                count: counts[value],
+                tone: STATUS_BADGES[value].tone,
+              }))}
+            />
+            <ListFilters search={{ label: 'Search by name or ID' }} />
+          </>
         )}
+        <DataTable
+          caption="Tenants"
+          columns={COLUMNS}
+          rows={found.data}
+          hrefOf={({ id }) => href(`/tenants/${id}`)}
+          idOf={({ id }) => id}
+          pages={pagesTo(found.next_cursor)}
+          {...(!query.q && { sorting: sortedBy(SORTS) })}
+          empty={
+            all > 0 ? (
+              <NoMatches icon="tenants" noun="tenants" />
+            ) : (
+              <EmptyState
+                icon="tenants"
+                sentence="No tenants yet"
+                next="Each tenant has its own API keys, users, jobs, bots and endpoints."
+                action={action}
+              />
+            )
+          }
+        />
       </>
     )
   },
@@ -142,18 +141,20 @@ export const tenantList = page({
         status: ({ status }) => status,
         created_at: (tenant) => tenant.created_at,
       },
-      slices: (context: OperatorPageContext) => {
-        const { tenants, query } = context
-        const { search } = searchIn(context, PATH, cursor)
-        const status = STATUSES.find((one) => one === query.status)
-        return rowsAfter(
-          (after: string | undefined, limit) => tenants.page({ status, search, after, limit }),
-          ({ id }) => id,
-        )
-      },
+      slices: (context: OperatorPageContext) => pagesOf((of) => matching(context, of)),
     }),
   },
 })
+
+/** Tenants that match the filter of the query string, in its order. A search is sorted by name. */
+function matching(
+  { tenants, query }: OperatorPageContext,
+  of: { cursor: string | undefined; limit: number },
+) {
+  const status = STATUSES.find((one) => one === query.status)
+  const sorting = sortingIn(query.sort, SORTS)
+  return tenants.page({ ...of, ...sorting, status, search: query.q || undefined })
+}
 
 /** Usage of this month, from the database. */
 function usedBy({ metering, now }: OperatorPageContext, { id }: Tenant) {
@@ -184,7 +185,12 @@ function sentenceOn(
 }
 
 const COLUMNS: Column<TenantListRow>[] = [
-  { label: 'Name', isWide: true, cell: ({ name }) => <Text text={name} limit={60} /> },
+  {
+    label: 'Name',
+    isWide: true,
+    sort: 'name',
+    cell: ({ name }) => <Text text={name} limit={60} />,
+  },
   { label: 'Plan', cell: ({ plan }) => PLAN_LABELS[plan].label },
   {
     label: 'Status',
@@ -197,7 +203,12 @@ const COLUMNS: Column<TenantListRow>[] = [
     align: 'right',
     cell: ({ plan, costCents }) => (plan === 'metered' || costCents > 0 ? money(costCents) : '–'),
   },
-  { label: 'Created', align: 'right', cell: ({ created_at: at }) => <Time at={Date.parse(at)} /> },
+  {
+    label: 'Created',
+    align: 'right',
+    sort: 'created',
+    cell: ({ created_at: at }) => <Time at={Date.parse(at)} />,
+  },
 ]
 
 const MAX_NAME_LENGTH = 200

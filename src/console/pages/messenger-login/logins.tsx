@@ -1,12 +1,11 @@
 import { Sparkline } from '../../../../views/ui/charts/meter.tsx'
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
-import { FilterBar } from '../../../../views/ui/filter-bar.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
-import { type Pages, pagerLinks } from '../../../../views/ui/pager.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
+import { sortingIn } from '../../../../views/ui/sorting.ts'
 import { StatusBadge, type Tone } from '../../../../views/ui/status.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
-import { FilterChips, Tabs } from '../../../../views/ui/tabs.tsx'
+import { Tabs } from '../../../../views/ui/tabs.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { Tiles } from '../../../../views/ui/tiles.tsx'
 import { Time, useTimes } from '../../../../views/ui/time.tsx'
@@ -16,24 +15,26 @@ import {
   type LoginHours,
   type LoginRecord,
   type LoginState,
+  MAX_COUNTED,
   type PersonRecord,
 } from '../../../engines/passepartout/index.ts'
+import type { Page } from '../../../platform/cursor.ts'
 import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
+import { ListChips, ListFilters, NoMatches, useList } from '../../list.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import { type TimeFilter, timeFilterIn } from '../../time-filter.ts'
 
 const ON_A_PAGE = 50
+const SORTS = { started: 'desc' } as const
 
 interface LoginList {
-  logins: readonly LoginRecord[]
+  found: Page<LoginRecord>
   /** Outcomes of the last 24 hours. */
   hours: LoginHours
-  state: LoginState | undefined
   time: TimeFilter
-  pages: Pages
 }
 
-/** Sign-ins by messenger, newest first. */
+/** Sign-ins by messenger. */
 export const loginList = page({
   path: '/logins',
   section: 'logins',
@@ -42,82 +43,55 @@ export const loginList = page({
   title: 'Logins',
 
   load(context): LoginList {
-    const { passepartout, tenantId, environment, query, position, href } = context
-    const state = LOGIN_STATES.find((one) => one === query.state)
-    const time = timeFilterIn(context)
-    const found = matching(context, { cursor: query.cursor, limit: ON_A_PAGE })
+    const { passepartout, tenantId, environment, position } = context
     return {
-      logins: found.data,
+      found: matching(context, { cursor: position.cursor, limit: ON_A_PAGE }),
       hours: passepartout.queries.lastDay({ tenantId, environment }),
-      state,
-      time,
-      pages: pagerLinks(position, found.next_cursor, (to) =>
-        href('/logins', { state, ...time.query, ...to }),
-      ),
+      time: timeFilterIn(context),
     }
   },
 
   status: ({ time }) => (time.errors.length > 0 ? 422 : 200),
 
   view(list) {
-    const { logins, hours, state, pages, time } = list
-    const { href, environment } = usePage()
+    const { found, hours, time } = list
+    const { href } = usePage()
     const { relative } = useTimes()
-    const hrefOf = (of?: string) => href('/logins', { state: of, ...time.query })
+    const { isFiltered, isFirst, pagesTo, sortedBy } = useList()
+    const isEmpty = found.data.length === 0 && !isFiltered && isFirst
     return (
       <>
         <PageHead
           title="Logins"
           state={{ sentence: sentenceOnAll(list, relative) }}
-          aside={logins.length > 0 && <ExportMenu />}
+          aside={!isEmpty && <ExportMenu />}
         />
         <LoginTabs current="attempts" />
-        {logins.length > 0 && <LastDay hours={hours} />}
-        <FilterChips
-          label="Status"
-          tabs={[
-            { label: 'All', href: hrefOf(), isCurrent: state === undefined },
-            ...Object.entries(CHIPS).map(([of, label]) => ({
-              label,
-              href: hrefOf(of),
-              isCurrent: of === state,
-            })),
-          ]}
-        />
-        {(logins.length > 0 || time.isSet) && (
-          <FilterBar
-            action={href('/logins')}
-            filters={[time.filter]}
-            inputs={time.inputs}
-            kept={{ state }}
-            clearHref={time.isSet ? href('/logins', { state }) : undefined}
-          />
+        {!isEmpty && (
+          <>
+            <LastDay hours={hours} />
+            <ListChips
+              name="state"
+              most={MAX_COUNTED}
+              chips={LOGIN_STATES.map((of) => ({
+                value: of,
+                label: CHIPS[of],
+                count: hours.stored[of],
+                tone: BADGES[of].tone,
+              }))}
+            />
+            <ListFilters time={time} />
+          </>
         )}
         <DataTable
           caption="Sign-ins"
           columns={LOGIN_COLUMNS}
-          rows={logins}
+          rows={found.data}
           hrefOf={({ id }) => href(`/logins/${id}`)}
           idOf={({ id }) => id}
-          pages={pages}
-          empty={
-            <EmptyState
-              icon="logins"
-              sentence={
-                time.isSet
-                  ? 'No matching sign-ins'
-                  : state === undefined
-                    ? `No ${environment} sign-ins yet`
-                    : `No sign-ins with status: ${CHIPS[state].toLowerCase()}`
-              }
-              next="Your app starts a sign-in, and the user approves it in the messenger. To try it, start a test login of the bot."
-              action={
-                <LinkButton weight="primary" href={href('/bots')}>
-                  View bot
-                </LinkButton>
-              }
-            />
-          }
+          pages={pagesTo(found.next_cursor)}
+          sorting={sortedBy(SORTS)}
+          empty={isEmpty ? <NoLogins /> : <NoMatches icon="logins" noun="sign-ins" />}
         />
       </>
     )
@@ -142,16 +116,34 @@ export const loginList = page({
   },
 })
 
-/** Sign-ins that match the filter of the query string. */
+/** Sign-ins that match the filter of the query string, in its order. */
 function matching(context: PageContext, of: { cursor: string | undefined; limit: number }) {
   const { passepartout, tenantId, environment, query } = context
   const { since, until } = timeFilterIn(context)
   const state = LOGIN_STATES.find((one) => one === query.state)
-  return passepartout.queries.list({ tenantId, environment }, { ...of, state, since, until })
+  const isAscending = !sortingIn(query.sort, SORTS).isDescending
+  const asked = { ...of, state, since, until, isAscending }
+  return passepartout.queries.list({ tenantId, environment }, asked)
 }
 
-function sentenceOnAll({ logins, hours }: LoginList, relative: (at: number) => string): string {
-  const [latest] = logins
+function NoLogins() {
+  const { environment, href } = usePage()
+  return (
+    <EmptyState
+      icon="logins"
+      sentence={`No ${environment} sign-ins yet`}
+      next="Your app starts a sign-in, and the user approves it in the messenger. To try it, start a test login of the bot."
+      action={
+        <LinkButton weight="primary" href={href('/bots')}>
+          View bot
+        </LinkButton>
+      }
+    />
+  )
+}
+
+function sentenceOnAll({ found, hours }: LoginList, relative: (at: number) => string): string {
+  const [latest] = found.data
   const sums = sumsOf(hours)
   const all = Object.values(sums).reduce((sum, count) => sum + count, 0)
   if (all === 0)
@@ -230,7 +222,12 @@ export const LOGIN_COLUMNS: Column<LoginRecord>[] = [
     align: 'right',
     cell: ({ ended_at: at }) => (at === null ? '–' : <Time at={Date.parse(at)} />),
   },
-  { label: 'Started', align: 'right', cell: ({ created_at: at }) => <Time at={Date.parse(at)} /> },
+  {
+    label: 'Started',
+    align: 'right',
+    sort: 'started',
+    cell: ({ created_at: at }) => <Time at={Date.parse(at)} />,
+  },
 ]
 
 export const CHIPS: Record<LoginState, string> = {

@@ -1,21 +1,29 @@
 import { DangerZone } from '../../../../views/ui/confirm.tsx'
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
-import { FilterBar } from '../../../../views/ui/filter-bar.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
-import { pagerLinks } from '../../../../views/ui/pager.tsx'
 import { Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
+import { sortingIn } from '../../../../views/ui/sorting.ts'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { Time, useTimes } from '../../../../views/ui/time.tsx'
 import { counted } from '../../../../views/ui/words.ts'
 import type { PersonRecord } from '../../../engines/passepartout/index.ts'
+import type { Page } from '../../../platform/cursor.ts'
 import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
+import { ListFilters, NoMatches, useList } from '../../list.tsx'
 import { good, type PageContext, page, usePage } from '../../page.tsx'
+import { type TimeFilter, timeFilterIn } from '../../time-filter.ts'
 import { LOGIN_COLUMNS, LoginTabs, nameOf } from './logins.tsx'
 
 const ON_A_PAGE = 50
+const SORTS = { created: 'desc', signed_in: 'desc' } as const
 
-/** Users who signed in by messenger, newest first. */
+interface MessengerUsers {
+  found: Page<PersonRecord>
+  time: TimeFilter
+}
+
+/** Users who signed in by messenger. */
 export const messengerUsers = page({
   path: '/logins/users',
   section: 'logins',
@@ -23,63 +31,41 @@ export const messengerUsers = page({
   right: 'read',
   title: 'Users',
 
-  load(context) {
-    const { query, position, href } = context
-    const { q: search = '', cursor } = query
-    const found = matching(context, { cursor, limit: ON_A_PAGE })
+  load(context): MessengerUsers {
+    const { by } = sortingIn(context.query.sort, SORTS)
     return {
-      users: found.data,
-      search,
-      isFirst: cursor === undefined,
-      pages: pagerLinks(position, found.next_cursor, (to) =>
-        href('/logins/users', { q: search, ...to }),
-      ),
+      found: matching(context, { cursor: context.position.cursor, limit: ON_A_PAGE }),
+      time: timeFilterIn(context, by === 'signed_in' ? 'Last sign-in' : 'First seen'),
     }
   },
 
-  view({ users, search, isFirst, pages }) {
-    const { href, environment } = usePage()
-    const { relative } = useTimes()
-    const [latest] = users
+  status: ({ time }) => (time.errors.length > 0 ? 422 : 200),
+
+  view({ found, time }) {
+    const { href, query } = usePage()
+    const { isFiltered, isFirst, pagesTo, sortedBy } = useList()
+    const isEmpty = found.data.length === 0 && !isFiltered && isFirst
     return (
       <>
         <PageHead
           title="Logins"
-          state={{
-            sentence: latest
-              ? search || !isFirst
-                ? counted(users.length, 'user')
-                : `Newest user: ${relative(Date.parse(latest.created_at))}`
-              : search
-                ? 'No matching users'
-                : 'No users yet',
-          }}
-          aside={users.length > 0 && <ExportMenu />}
+          state={{ sentence: <Summary users={found.data} /> }}
+          aside={!isEmpty && <ExportMenu />}
         />
         <LoginTabs current="users" />
-        <FilterBar
-          action={href('/logins/users')}
-          search={{ label: 'Search by exact ID, messenger ID or @username', value: search }}
-          {...(search !== '' && { clearHref: href('/logins/users') })}
+        <ListFilters
+          search={{ label: 'Search by exact ID, messenger ID or @username' }}
+          time={query.q ? undefined : time}
         />
         <DataTable
           caption="Users"
           columns={COLUMNS}
-          rows={users}
+          rows={found.data}
           hrefOf={({ id }) => href(`/logins/users/${id}`)}
           idOf={({ id }) => id}
-          pages={pages}
-          empty={
-            <EmptyState
-              icon="team"
-              sentence={
-                search === ''
-                  ? `No ${environment} users yet`
-                  : 'No user has this ID, messenger ID or username'
-              }
-              next="A user is created when they approve their first sign-in."
-            />
-          }
+          pages={pagesTo(found.next_cursor)}
+          {...(!query.q && { sorting: sortedBy(SORTS) })}
+          empty={isEmpty ? <NoUsers /> : <NoMatches icon="team" noun="users" />}
         />
       </>
     )
@@ -104,11 +90,32 @@ export const messengerUsers = page({
   },
 })
 
-/** Users that match the search of the query string. */
-const matching = (
-  { passepartout: { queries }, tenantId, environment, query: { q: search = '' } }: PageContext,
-  of: { cursor: string | undefined; limit: number },
-) => queries.people({ tenantId, environment }, { ...of, ...(search !== '' && { search }) })
+/** Users that match the search of the query string, or those of its time in its order. */
+function matching(context: PageContext, of: { cursor: string | undefined; limit: number }) {
+  const { passepartout, tenantId, environment, query } = context
+  const { since, until } = timeFilterIn(context)
+  return passepartout.queries.people(
+    { tenantId, environment },
+    { ...of, ...sortingIn(query.sort, SORTS), since, until, search: query.q || undefined },
+  )
+}
+
+function Summary({ users }: { users: readonly PersonRecord[] }) {
+  const { query } = usePage()
+  const { isFiltered, isFirst } = useList()
+  const [latest] = users
+  if (!latest) return <>{isFiltered ? 'No matching users' : 'No users yet'}</>
+  if (isFiltered || !isFirst || query.sort) return <>{counted(users.length, 'user')} on this page</>
+  return <>Newest user: {useTimes().relative(Date.parse(latest.created_at))}</>
+}
+
+const NoUsers = () => (
+  <EmptyState
+    icon="team"
+    sentence={`No ${usePage().environment} users yet`}
+    next="A user is created when they approve their first sign-in."
+  />
+)
 
 const COLUMNS: Column<PersonRecord>[] = [
   { label: 'Name', isWide: true, cell: (user) => <Text text={nameOf(user)} limit={48} /> },
@@ -122,8 +129,15 @@ const COLUMNS: Column<PersonRecord>[] = [
     cell: ({ platform_user_id: id }) => <Text text={id} limit={40} />,
   },
   {
+    label: 'Last sign-in',
+    align: 'right',
+    sort: 'signed_in',
+    cell: ({ updated_at: at }) => <Time at={Date.parse(at)} />,
+  },
+  {
     label: 'First seen',
     align: 'right',
+    sort: 'created',
     cell: ({ created_at: at }) => <Time at={Date.parse(at)} />,
   },
 ]

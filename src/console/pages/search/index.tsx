@@ -73,11 +73,11 @@ function tenantsAndOperators(
 ): SearchResult[] {
   const limit = MAX_PER_KIND
   const known = ID.test(search) && gateOperators.operatorList.find(search.toLowerCase())
-  const operators = known ? [known] : gateOperators.operatorList.page({ search, limit })
+  const operators = known ? [known] : gateOperators.operatorList.page({ search, limit }).data
   return [
     ...tenants
       .page({ search, limit })
-      .map(({ id, name }) => ({ kind: 'Tenant', name, id, href: href(`/tenants/${id}`) })),
+      .data.map(({ id, name }) => ({ kind: 'Tenant', name, id, href: href(`/tenants/${id}`) })),
     ...operators.map(({ id, email }) => ({
       kind: 'Operator',
       name: email,

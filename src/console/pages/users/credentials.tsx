@@ -1,18 +1,17 @@
 import { Marked } from '../../../../views/provider-marks.tsx'
 import { Confirm } from '../../../../views/ui/confirm.tsx'
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
-import { ActionButton, LinkButton } from '../../../../views/ui/form/button.tsx'
+import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Section } from '../../../../views/ui/section.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
-import { capitalized } from '../../../../views/ui/words.ts'
 import { PROVIDERS } from '../../../config/index.ts'
 import type { IdentityDetail } from '../../../engines/gate/identities/model.ts'
 import { providerName } from '../../../engines/gate/sign-in/flows/ui/providers.ts'
 import { usePage } from '../../page.tsx'
 import { NoMailServer } from '../no-mail-server.tsx'
-import { deviceName, methodNames, type UserSession, type UserView } from './badges.tsx'
+import type { UserView } from './badges.tsx'
 
 type Credential = IdentityDetail['credentials'][string]
 
@@ -198,66 +197,3 @@ const REMOVAL: Column<CredentialRow> = {
 
 const consequenceOf = ({ consequence, withoutMail = consequence }: Removal): string =>
   usePage().mail.hasServer ? consequence : withoutMail
-
-/** Sessions of a user, which can be ended. */
-export function Sessions({ sessions }: Pick<UserView, 'sessions'>) {
-  const { may } = usePage()
-  return (
-    <Section
-      id="sessions"
-      title="Sessions"
-      aside={may('change') && sessions.length > 0 && <EndAll />}
-    >
-      <DataTable<UserSession>
-        caption="Sessions"
-        rows={sessions}
-        idOf={({ id }) => id}
-        columns={may('change') ? [...SESSION_COLUMNS, END] : SESSION_COLUMNS}
-        empty={<p class="hint">No active sessions</p>}
-      />
-    </Section>
-  )
-}
-
-const EndAll = () => (
-  <Confirm
-    id="revoke-all"
-    verb="End all sessions"
-    question="End all sessions?"
-    consequence="They have to sign in again on every device. Access tokens stay valid until they expire."
-    action={usePage().actionHref('sessions/revoke-all')}
-  />
-)
-
-const SESSION_COLUMNS: Column<UserSession>[] = [
-  { label: 'Device', cell: ({ device }) => capitalized(deviceName(device)) },
-  {
-    label: 'IP address',
-    isMono: true,
-    cell: ({ devices: [device] }) => <Text text={device?.ip_address ?? ''} />,
-  },
-  {
-    label: 'Method',
-    isWide: true,
-    cell: ({ authentication_methods: methods }) =>
-      capitalized(methodNames(methods.map(({ method }) => method))),
-  },
-  {
-    label: 'Signed in',
-    align: 'right',
-    cell: ({ authenticated_at: at }) => <Time at={Date.parse(at)} />,
-  },
-  { label: 'Expires', align: 'right', cell: ({ expires_at: at }) => <Time at={Date.parse(at)} /> },
-]
-
-const END: Column<UserSession> = {
-  label: 'Action',
-  align: 'right',
-  narrow: 'bare',
-  cell: ({ id, device }) => (
-    <ActionButton isSmall action={usePage().actionHref(`sessions/${id}/revoke`)}>
-      End session
-      <span class="unseen"> on {deviceName(device)}</span>
-    </ActionButton>
-  ),
-}

@@ -1,11 +1,10 @@
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
-import { FilterBar } from '../../../../views/ui/filter-bar.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { ErrorSummary } from '../../../../views/ui/form/form.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
 import { JsonView } from '../../../../views/ui/json.tsx'
-import { type ListPosition, pagerLinks } from '../../../../views/ui/pager.tsx'
 import { Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
+import { sortingIn } from '../../../../views/ui/sorting.ts'
 import { StatusBadge } from '../../../../views/ui/status.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { Tabs } from '../../../../views/ui/tabs.tsx'
@@ -16,11 +15,14 @@ import type { Decision } from '../../../engines/gate/authorization/model.ts'
 import type { Page } from '../../../platform/cursor.ts'
 import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
 import { submitted } from '../../form.ts'
+import { ListChips, ListFilters, NoMatches, useList } from '../../list.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import { timeFilterIn } from '../../time-filter.ts'
 
 const ON_A_PAGE = 50
-const DECISIONS = '/policies/decisions'
+/** Denied decisions are counted up to this number. */
+const MAX_COUNTED = 1000
+const SORTS = { time: 'desc' } as const
 
 /** Latest authorization decisions. */
 export const decisionList = page({
@@ -30,62 +32,52 @@ export const decisionList = page({
   title: 'Decisions',
 
   async load(context) {
-    const { subject = '', cursor } = context.query
+    const { gate, caller, position } = context
     const { value, errors } = await submitted(async () =>
-      matching(context, { limit: ON_A_PAGE, cursor: cursor || undefined }),
+      matching(context, { limit: ON_A_PAGE, cursor: position.cursor }),
     )
     const found: Page<Decision> = value ?? { data: [], has_more: false, next_cursor: null }
-    return { found, subject, errors, time: timeFilterIn(context) }
+    const denied = gate.decisions.countDenied(caller('gate', 'live'), MAX_COUNTED)
+    return { found, denied, errors, time: timeFilterIn(context) }
   },
 
   status: ({ errors, time }) => (errors || time.errors.length > 0 ? 422 : 200),
 
-  view({ found, subject, errors, time }) {
-    const { href, position, baseUrl } = usePage()
-    const hrefOf = (of: ListPosition) => href(DECISIONS, { subject, ...time.query, ...of })
+  view({ found, denied, errors, time }) {
+    const { href } = usePage()
+    const { isFiltered, isFirst, pagesTo, sortedBy } = useList()
+    const isEmpty = found.data.length === 0 && !isFiltered && isFirst
     return (
       <>
         <PageHead
           title="Policies"
-          state={{ sentence: sentenceOn(found.data, subject) }}
-          aside={found.data.length > 0 && <ExportMenu />}
+          state={{ sentence: isEmpty ? 'No decisions yet' : sentenceOn(found.data) }}
+          aside={!isEmpty && <ExportMenu />}
         />
         <PolicyTabs current="decisions" />
         <ErrorSummary errors={errors ?? []} />
-        <FilterBar
-          action={href(DECISIONS)}
-          search={{ name: 'subject', label: 'Search by exact user ID or service', value: subject }}
-          filters={[time.filter]}
-          inputs={time.inputs}
-          clearHref={subject === '' && !time.isSet ? undefined : href(DECISIONS)}
+        <ListChips
+          name="result"
+          label="Result"
+          most={MAX_COUNTED}
+          chips={[
+            { value: 'denied', label: 'Denied', count: denied, tone: 'bad' },
+            { value: 'allowed', label: 'Allowed' },
+          ]}
+        />
+        <ListFilters
+          search={{ name: 'subject', label: 'Search by exact user ID or service' }}
+          time={time}
         />
         <DataTable
           caption="Decisions"
           columns={COLUMNS}
           rows={found.data}
-          hrefOf={({ decision_id: id }) => href(`${DECISIONS}/${id}`)}
+          hrefOf={({ decision_id: id }) => href(`/policies/decisions/${id}`)}
           idOf={({ decision_id: id }) => id}
-          pages={pagerLinks(position, found.next_cursor, hrefOf)}
-          empty={
-            subject || time.isSet || position.cursor ? (
-              <EmptyState
-                icon="search"
-                sentence="No matching decisions"
-                action={<LinkButton href={href(DECISIONS)}>View all decisions</LinkButton>}
-              />
-            ) : (
-              <EmptyState
-                icon="policies"
-                sentence="No decisions yet"
-                next="Your apps ask whether a subject is allowed to do something. Each decision appears here with its reason."
-                curl={{
-                  url: `${baseUrl()}/v1/gate/authorize`,
-                  headers: { Authorization: 'Bearer $KEY', 'Content-Type': 'application/json' },
-                  body: { subject: 'billing', action: 'invoices.read', resource: 'document:42' },
-                }}
-              />
-            )
-          }
+          pages={pagesTo(found.next_cursor)}
+          sorting={sortedBy(SORTS)}
+          empty={isEmpty ? <NoDecisions /> : <NoMatches icon="search" noun="decisions" />}
         />
       </>
     )
@@ -111,19 +103,38 @@ export const decisionList = page({
   },
 })
 
-/** Decisions that match the search of the query string. */
+const RESULTS: Readonly<Record<string, boolean>> = { allowed: true, denied: false }
+
+/** Decisions that match the filter of the query string, in its order. */
 function matching(context: PageContext, of: { cursor: string | undefined; limit: number }) {
   const { gate, caller, query } = context
   const { since, until } = timeFilterIn(context)
-  const subject = query.subject || undefined
-  return gate.decisions.list(caller('gate', 'live'), { ...of, subject, since, until })
+  return gate.decisions.list(caller('gate', 'live'), {
+    ...{ ...of, since, until },
+    subject: query.subject || undefined,
+    isAllowed: RESULTS[query.result ?? ''],
+    isAscending: !sortingIn(query.sort, SORTS).isDescending,
+  })
 }
 
-function sentenceOn(decisions: readonly Decision[], subject: string): string {
-  if (decisions.length === 0) return subject ? 'No matching decisions' : 'No decisions yet'
+function sentenceOn(decisions: readonly Decision[]): string {
+  if (decisions.length === 0) return 'No matching decisions'
   const allowed = decisions.filter((one) => one.allowed).length
   return `On this page: ${allowed} allowed, ${decisions.length - allowed} denied`
 }
+
+const NoDecisions = () => (
+  <EmptyState
+    icon="policies"
+    sentence="No decisions yet"
+    next="Your apps ask whether a subject is allowed to do something. Each decision appears here with its reason."
+    curl={{
+      url: `${usePage().baseUrl()}/v1/gate/authorize`,
+      headers: { Authorization: 'Bearer $KEY', 'Content-Type': 'application/json' },
+      body: { subject: 'billing', action: 'invoices.read', resource: 'document:42' },
+    }}
+  />
+)
 
 export const Outcome = ({ allowed }: Pick<Decision, 'allowed'>) =>
   allowed ? <StatusBadge tone="good" word="allowed" /> : <StatusBadge tone="bad" word="denied" />
@@ -143,7 +154,7 @@ const COLUMNS: Column<Decision>[] = [
     isWide: true,
     cell: ({ reason }) => <Text text={capitalized(reason)} limit={120} />,
   },
-  { label: 'Time', align: 'right', cell: ({ at }) => <Time at={Date.parse(at)} /> },
+  { label: 'Time', align: 'right', sort: 'time', cell: ({ at }) => <Time at={Date.parse(at)} /> },
 ]
 
 /** One authorization decision: request, result and policies. */

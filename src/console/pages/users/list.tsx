@@ -21,7 +21,7 @@ import { fail, notFound } from '../../../platform/errors.ts'
 import { bulk, useSelection } from '../../bulk.ts'
 import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
 import { submitted } from '../../form.ts'
-import { ListChips, ListFilters, useList } from '../../list.tsx'
+import { ListChips, ListFilters, NoMatches, useList } from '../../list.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import { type TimeFilter, timeFilterIn } from '../../time-filter.ts'
 import { StateBadge, VerifiedBadge } from './badges.tsx'
@@ -138,11 +138,8 @@ export const userList = page({
         <ErrorSummary errors={errors ?? []} />
         <ListChips
           name="state"
-          chips={STATES.map((of) => ({
-            value: of,
-            label: capitalized(of),
-            count: counts[of] < MAX_COUNTED ? counts[of] : undefined,
-          }))}
+          chips={STATES.map((of) => ({ value: of, label: capitalized(of), count: counts[of] }))}
+          most={MAX_COUNTED}
         />
         <ListFilters
           search={{ label: 'Search by name, email or ID' }}
@@ -156,7 +153,17 @@ export const userList = page({
           idOf={({ id }) => id}
           pages={pagesTo(found.next_cursor)}
           {...(q === '' && { sorting: sortedBy(SORTS) })}
-          empty={isEmpty ? <NoUsers action={create} /> : <NoMatches />}
+          empty={
+            isEmpty ? (
+              <NoUsers action={create} />
+            ) : (
+              <NoMatches
+                icon="search"
+                noun="users"
+                next="The search finds any part of names and email addresses, and full IDs."
+              />
+            )
+          }
           selection={useSelection(BULK)}
         />
       </>
@@ -219,15 +226,6 @@ const NoUsers = ({ action }: { action: VNode | false }) => (
     next="Users sign up themselves, or you create them here or with the API."
     action={action}
     curl={createUserRequest(usePage().baseUrl())}
-  />
-)
-
-const NoMatches = () => (
-  <EmptyState
-    icon="search"
-    sentence="No matching users"
-    next="The search finds any part of names and email addresses, and full IDs."
-    action={<LinkButton href={useList().allHref}>View all users</LinkButton>}
   />
 )
 

@@ -9,9 +9,10 @@ import { counted } from '../../../../views/ui/words.ts'
 import type { IdentityDetail } from '../../../engines/gate/identities/model.ts'
 import type { Caller } from '../../../platform/caller.ts'
 import { deviceOf } from '../../../platform/device.ts'
-import { AppError, fail, notFound } from '../../../platform/errors.ts'
+import { AppError } from '../../../platform/errors.ts'
 import { good, type PageContext, page, usePage, warn } from '../../page.tsx'
 import { NoMailServer } from '../no-mail-server.tsx'
+import { memberNames } from '../workspace/keys.tsx'
 import { Activity } from './activity.tsx'
 import {
   deviceName,
@@ -20,9 +21,11 @@ import {
   type UserView,
   VerifiedBadge,
 } from './badges.tsx'
-import { Credentials, Sessions } from './credentials.tsx'
+import { Credentials } from './credentials.tsx'
 import { Metadata, saveMetadata } from './metadata.tsx'
+import { userIn } from './one-user.ts'
 import { Profile, saveProfile } from './profile.tsx'
+import { BULK, endSession, Sessions } from './sessions.tsx'
 import { SignInSection } from './sign-ins.tsx'
 
 const MAILED = {
@@ -30,8 +33,9 @@ const MAILED = {
   held: warn('The email is held in the outbox, because this installation has no mail server.'),
   limited: warn('Not sent: too many emails to this address or from your team. Try again later.'),
 }
-/** Latest sign-ins on the page itself. */
+/** Latest sign-ins and activity on the page itself. */
 const SIGN_INS_SHOWN = 5
+const ACTIVITY_SHOWN = 15
 
 const REMOVED = good('Sign-in method removed. Existing sessions continue.')
 
@@ -42,9 +46,9 @@ export const userPage = page({
   right: 'read',
 
   load(context): UserView {
-    const { gate, operators, tenantId, mail } = context
+    const { gate, mail } = context
     const caller = context.caller('gate', 'live')
-    const identity = existing(context)
+    const identity = userIn(context)
     return {
       identity,
       sessions: gate.sessions
@@ -53,9 +57,12 @@ export const userPage = page({
           ...session,
           device: deviceOf(session.devices[0]?.user_agent ?? null),
         })),
-      signIns: gate.signIns.list(caller, identity.id, { limit: SIGN_INS_SHOWN }),
-      activity: gate.history.of(caller, identity.id),
-      names: new Map(operators.memberships.list(tenantId).map(({ id, email }) => [id, email])),
+      signIns: gate.signIns.list(caller, identity.id, { limit: SIGN_INS_SHOWN }).data,
+      // Some entries are left out, because another log has them.
+      activity: gate.history
+        .list(caller, identity.id, { limit: 2 * ACTIVITY_SHOWN })
+        .data.slice(0, ACTIVITY_SHOWN),
+      names: memberNames(context),
       hasCode: mail.hasServer && gate.signInMethods.security(caller).passwordless_enabled,
     }
   },
@@ -105,13 +112,13 @@ export const userPage = page({
           'Profile saved. The new email address is not verified yet. The old address got no notice, because this installation has no mail server.',
         ),
       },
-      run: (context) => saveProfile(context, existing(context)),
+      run: (context) => saveProfile(context, userIn(context)),
     },
     metadata: {
       right: 'change',
       form: { metadata: 'metadata' },
       flash: good('Metadata saved.'),
-      run: (context) => saveMetadata(context, existing(context)),
+      run: (context) => saveMetadata(context, userIn(context)),
     },
     activate: {
       right: 'change',
@@ -140,11 +147,7 @@ export const userPage = page({
       flash: REMOVED,
       async run(context) {
         const { gate, caller, params } = context
-        await gate.credentialRemoval.remove(
-          caller('gate', 'live'),
-          existing(context).id,
-          params.part,
-        )
+        await gate.credentialRemoval.remove(caller('gate', 'live'), userIn(context).id, params.part)
       },
     },
     'accounts/:part/remove': {
@@ -154,7 +157,7 @@ export const userPage = page({
         const { gate, caller, params } = context
         await gate.credentialRemoval.removeAccount(
           caller('gate', 'live'),
-          existing(context).id,
+          userIn(context).id,
           params.part,
         )
       },
@@ -163,38 +166,28 @@ export const userPage = page({
       right: 'change',
       flash: good('All sessions ended.'),
       async run(context) {
-        await context.gate.sessions.revokeAll(context.caller('gate', 'live'), existing(context).id)
+        await context.gate.sessions.revokeAll(context.caller('gate', 'live'), userIn(context).id)
       },
     },
     'sessions/:part/revoke': {
       right: 'change',
       flash: good('Session ended.'),
-      async run(context) {
-        const { gate, params } = context
-        const caller = context.caller('gate', 'live')
-        const theirs = gate.sessions.list(caller, existing(context).id)
-        if (!theirs.some(({ id }) => id === params.part))
-          throw notFound('session not found, or already ended')
-        await gate.sessions.revoke(caller, params.part)
-      },
+      run: (context) => endSession(context, context.params.part),
     },
+    ...BULK,
     delete: {
       right: 'delete',
       flash: good('User deleted. Only the audit log is kept.'),
       async run(context) {
-        await context.gate.identities.remove(context.caller('gate', 'live'), existing(context).id)
+        await context.gate.identities.remove(context.caller('gate', 'live'), userIn(context).id)
         return { to: '/identities' }
       },
     },
   },
 })
 
-/** The user in the path, of the operator's tenant. */
-const existing = ({ gate, caller, params }: PageContext<'/:id'>): IdentityDetail =>
-  gate.identities.find(caller('gate', 'live'), params.id) ?? fail(notFound('identity not found'))
-
 async function setState(context: PageContext<'/:id'>, state: 'active' | 'inactive'): Promise<void> {
-  const { id } = existing(context)
+  const { id } = userIn(context)
   await context.gate.editing.setState(context.caller('gate', 'live'), id, state)
 }
 
@@ -203,7 +196,7 @@ async function mailed(
   context: PageContext<'/:id'>,
   send: (caller: Caller, id: string) => Promise<unknown>,
 ): Promise<{ flash: keyof typeof MAILED }> {
-  const { id } = existing(context)
+  const { id } = userIn(context)
   try {
     await send(context.caller('gate', 'live'), id)
   } catch (error) {

@@ -28,7 +28,13 @@ export const columns = (page: EntryContext): Column<LoggedEntry>[] => [
       actor.source === undefined ? '–' : <Text text={actor.source} limit={48} />,
   },
   { label: 'Details', narrow: 'bare', cell: (entry) => <EntryDetails entry={entry} /> },
-  { label: 'Time', align: 'right', narrow: 'corner', cell: ({ at }) => <Time at={at} /> },
+  {
+    label: 'Time',
+    align: 'right',
+    narrow: 'corner',
+    sort: 'time',
+    cell: ({ at }) => <Time at={at} />,
+  },
 ]
 
 /** Splits `passepartout:bot:0192…` into kind and ID. IDs that tenants choose may contain colons. */

@@ -1,18 +1,18 @@
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
-import { type Pages, pagerLinks } from '../../../../views/ui/pager.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
+import { sortingIn } from '../../../../views/ui/sorting.ts'
 import { StatusBadge, type Tone } from '../../../../views/ui/status.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
-import { FilterChips } from '../../../../views/ui/tabs.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
-import { createCursor } from '../../../platform/cursor.ts'
+import type { Page } from '../../../platform/cursor.ts'
 import { ENGINE_SCOPES, ENGINES, type Engine } from '../../../platform/engines.ts'
 import { type ApiKey, type KeyState, stateOf } from '../../../platform/keys/index.ts'
 import { bulk, useSelection } from '../../bulk.ts'
 import { ENGINE_WORDS } from '../../engine-words.ts'
-import { ExportMenu, exportOf } from '../../export.tsx'
+import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
+import { ListChips, ListFilters, NoMatches, useList } from '../../list.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
 
 export const STATE_BADGES: Record<KeyState, { tone: Tone; word: string }> = {
@@ -23,7 +23,7 @@ export const STATE_BADGES: Record<KeyState, { tone: Tone; word: string }> = {
   revoked: { tone: 'quiet', word: 'revoked' },
 }
 
-const IN_USE: ReadonlySet<KeyState> = new Set(['active', 'expiring', 'rotated'])
+const IN_USE: readonly KeyState[] = ['active', 'expiring', 'rotated']
 
 /** The name of a key, or the part of its secret that is shown if it has no name. */
 export const labelOf = ({ name, hint }: Pick<ApiKey, 'name' | 'hint'>): string => name ?? hint
@@ -65,19 +65,30 @@ export const memberNames = ({ operators, tenantId }: PageContext): ReadonlyMap<s
 export const engineIn = (name: string | undefined): Engine | undefined =>
   ENGINES.find((one) => one === name)
 
-const ROWS = 50
-/** Most keys that one page counts and filters. */
-const MAX_SCANNED = 500
+const ON_A_PAGE = 50
+/** Most keys that are counted. */
+const MAX_COUNTED = 500
+const SORTS = { created: 'desc', name: 'asc', used: 'desc', expires: 'asc' } as const
+
+/** Filters by state: those that need attention first. */
+const STATES: readonly {
+  value: string
+  label: string
+  tone?: Tone
+  states: readonly KeyState[]
+}[] = [
+  { value: 'expired', label: 'Expired', tone: 'bad', states: ['expired'] },
+  { value: 'expiring', label: 'Expires soon', tone: 'warn', states: ['expiring'] },
+  { value: 'active', label: 'Active', states: IN_USE },
+  { value: 'revoked', label: 'Revoked', states: ['revoked'] },
+]
 
 interface KeyList {
-  /** Keys of the selected engine. */
-  rows: readonly ApiKey[]
+  found: Page<ApiKey>
   /** The newest keys, for the counts. */
   newest: readonly ApiKey[]
-  hasMore: boolean
   engine: Engine | undefined
   names: ReadonlyMap<string, string>
-  pages: Pages
 }
 
 const BULK = {
@@ -91,8 +102,6 @@ const BULK = {
   }),
 }
 
-const cursor = createCursor('console keys', ['number', 'string'])
-
 /** The API keys of a tenant. */
 export const keyList = page({
   path: '/keys',
@@ -101,33 +110,21 @@ export const keyList = page({
   title: 'API keys',
 
   load(context): KeyList {
-    const { keys, tenantId, query, position, href } = context
-    const engine = engineIn(query.engine)
-    const before = cursor.positionOf(position.cursor)
-    const newest = keys.newest(tenantId, MAX_SCANNED)
-    const scanned = before
-      ? keys.newest(tenantId, MAX_SCANNED, { createdAt: before[0], id: before[1] })
-      : newest
-    const shown = engine ? scanned.filter((key) => key.engines.includes(engine)) : scanned
-    const rows = shown.slice(0, ROWS)
-    const last = shown.length > ROWS ? rows.at(-1) : scanned[MAX_SCANNED - 1]
+    const { keys, tenantId, query, position } = context
     return {
-      rows,
-      newest,
-      hasMore: newest.length === MAX_SCANNED,
-      engine,
+      found: matching(context, { cursor: position.cursor, limit: ON_A_PAGE }),
+      newest: keys.newest(tenantId, MAX_COUNTED),
+      engine: engineIn(query.engine),
       names: memberNames(context),
-      pages: pagerLinks(
-        position,
-        last && cursor.encode([Date.parse(last.created_at), last.id]),
-        (to) => href('/keys', { engine, ...to }),
-      ),
     }
   },
 
   view(list) {
     const { href, query, now } = usePage()
-    const isNone = list.newest.length === 0
+    const { pagesTo, sortedBy } = useList()
+    const { found, newest, names } = list
+    const pages = pagesTo(found.next_cursor)
+    const isNone = newest.length === 0
     return (
       <>
         <PageHead
@@ -138,14 +135,21 @@ export const keyList = page({
         />
         {!isNone && <Filters {...list} />}
         <DataTable
-          caption="API keys, newest first"
-          columns={columns(list.names)}
-          rows={list.rows}
+          caption="API keys"
+          columns={columns(names)}
+          rows={found.data}
           hrefOf={({ id }) => href(`/keys/${id}`)}
           idOf={({ id }) => id}
           changedId={query.changed}
-          empty={<NoKeys {...list} />}
-          pages={list.pages}
+          empty={
+            isNone ? (
+              <NoKeys {...list} />
+            ) : (
+              <NoMatches icon="keys" noun="API keys" olderHref={pages.olderHref} />
+            )
+          }
+          pages={pages}
+          sorting={sortedBy(SORTS)}
           selection={useSelection(BULK)}
         />
       </>
@@ -169,39 +173,49 @@ export const keyList = page({
         expires_at: (key) => key.expires_at,
         revoked_at: (key) => key.revoked_at,
       },
-      slices: matching,
+      slices: (context: PageContext) => pagesOf((of) => matching(context, of)),
     }),
   },
 })
 
-/** All keys of the selected engine, in slices. */
-function* matching({ keys, tenantId, query }: PageContext) {
+/** Keys that match the filter of the query string, in its order. */
+function matching(context: PageContext, of: { cursor: string | undefined; limit: number }) {
+  const { keys, tenantId, query, now } = context
   const engine = engineIn(query.engine)
-  for (let before: { createdAt: number; id: string } | undefined; ; ) {
-    const rows = keys.newest(tenantId, MAX_SCANNED, before)
-    yield engine ? rows.filter((key) => key.engines.includes(engine)) : rows
-    const last = rows.length === MAX_SCANNED ? rows.at(-1) : undefined
-    if (!last) return
-    before = { createdAt: Date.parse(last.created_at), id: last.id }
-  }
+  const chosen = STATES.find(({ value }) => value === query.state)
+  const matches = (key: ApiKey) =>
+    (!engine || key.engines.includes(engine)) &&
+    (!chosen || chosen.states.includes(stateOf(key, now)))
+  return keys.page(tenantId, {
+    ...{ ...of, ...sortingIn(query.sort, SORTS) },
+    ...((engine || chosen) && { matches }),
+  })
 }
 
-function Filters({ newest, hasMore, engine }: KeyList) {
-  const { href } = usePage()
-  const countOf = (keys: readonly ApiKey[]) => (hasMore ? undefined : keys.length)
+function Filters({ newest, engine }: KeyList) {
+  const { now } = usePage()
+  const ofEngine = newest.filter(({ engines }) => !engine || engines.includes(engine))
+  const countOf = (states: readonly KeyState[]) =>
+    ofEngine.filter((key) => states.includes(stateOf(key, now))).length
   return (
-    <FilterChips
-      label="Engines"
-      tabs={[
-        { label: 'All', href: href('/keys'), count: countOf(newest), isCurrent: !engine },
-        ...ENGINES.map((of) => ({
-          label: ENGINE_WORDS[of].label,
-          href: href('/keys', { engine: of }),
-          count: countOf(newest.filter((key) => key.engines.includes(of))),
-          isCurrent: of === engine,
-        })),
-      ]}
-    />
+    <>
+      <ListChips
+        name="state"
+        all={ofEngine.length}
+        most={MAX_COUNTED}
+        chips={STATES.map(({ states, ...chip }) => ({ ...chip, count: countOf(states) }))}
+      />
+      <ListFilters
+        filters={[
+          {
+            name: 'engine',
+            label: 'Engine',
+            value: engine,
+            options: ENGINES.map((value) => ({ value, label: ENGINE_WORDS[value].label })),
+          },
+        ]}
+      />
+    </>
   )
 }
 
@@ -214,28 +228,20 @@ const NewKeyButton = ({ engine }: KeyList) => (
 const NoKeys = (list: KeyList) => (
   <EmptyState
     icon="keys"
-    sentence={
-      list.engine ? `No API keys for ${ENGINE_WORDS[list.engine].label} yet` : 'No API keys yet'
-    }
+    sentence="No API keys yet"
     next="Your apps authenticate with API keys. A key works with one engine or several."
-    action={
-      list.pages.olderHref === undefined ? (
-        list.newest.length === 0 && <NewKeyButton {...list} />
-      ) : (
-        <LinkButton href={list.pages.olderHref}>View older keys</LinkButton>
-      )
-    }
+    action={<NewKeyButton {...list} />}
   />
 )
 
-function sentenceOn({ newest, hasMore }: KeyList, now: number): string {
+function sentenceOn({ newest }: KeyList, now: number): string {
   if (newest.length === 0) return 'Your apps authenticate with API keys.'
   const states = newest.map((key) => stateOf(key, now))
-  const inUse = states.filter((state) => IN_USE.has(state)).length
+  const inUse = states.filter((state) => IN_USE.includes(state)).length
   const expiring = states.filter((state) => state === 'expiring').length
   const ended = states.length - inUse
   return [
-    ...(hasMore ? [`Newest ${newest.length}`] : []),
+    ...(newest.length === MAX_COUNTED ? [`Newest ${MAX_COUNTED}`] : []),
     `${inUse} active`,
     ...(expiring > 0 ? [`${expiring} of them ${expiring === 1 ? 'expires' : 'expire'} soon`] : []),
     ...(ended > 0 ? [`${ended} inactive`] : []),
@@ -246,6 +252,7 @@ const columns = (names: ReadonlyMap<string, string>): Column<ApiKey>[] => [
   {
     label: 'Key',
     isWide: true,
+    sort: 'name',
     cell: ({ name, hint }) =>
       name === null ? (
         <code>{hint}</code>
@@ -262,15 +269,11 @@ const columns = (names: ReadonlyMap<string, string>): Column<ApiKey>[] => [
     label: 'Engines',
     cell: (key) => (
       <>
-        {key.engines.map((engine) => ENGINE_WORDS[engine].name).join(', ')}
+        {key.engines.map((engine) => ENGINE_WORDS[engine].name).join(', ')}{' '}
+        {key.environment === 'test' && <span class="testbadge">Test</span>}
         <span class="hint">{scopesLabel(key)}</span>
       </>
     ),
-  },
-  {
-    label: 'Environment',
-    cell: ({ environment }) =>
-      environment === 'test' ? <span class="testbadge">Test</span> : 'Live',
   },
   {
     label: 'Status',
@@ -280,12 +283,14 @@ const columns = (names: ReadonlyMap<string, string>): Column<ApiKey>[] => [
   {
     label: 'Last used',
     align: 'right',
+    sort: 'used',
     cell: ({ last_used_at: at }) => (at === null ? 'Never' : <Time at={Date.parse(at)} />),
   },
-  { label: 'Expires', align: 'right', cell: (key) => <Expiry {...key} /> },
+  { label: 'Expires', align: 'right', sort: 'expires', cell: (key) => <Expiry {...key} /> },
   {
     label: 'Created',
     align: 'right',
+    sort: 'created',
     cell: (key) => (
       <>
         <Time at={Date.parse(key.created_at)} />

@@ -3,15 +3,17 @@ import { EmptyState } from '../../../../views/ui/empty-state.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Radios } from '../../../../views/ui/form/choices.tsx'
 import { PageHead, Section } from '../../../../views/ui/section.tsx'
+import { inOrder, sortingIn } from '../../../../views/ui/sorting.ts'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
-import { FilterChips } from '../../../../views/ui/tabs.tsx'
 import { Address, Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
 import { counted } from '../../../../views/ui/words.ts'
 import type { Fields } from '../../../http/body.ts'
+import { isoTime } from '../../../platform/clock.ts'
 import { fail, invalid } from '../../../platform/errors.ts'
 import { ExportMenu, exportOf } from '../../export.tsx'
 import { trimmedText } from '../../form.ts'
+import { ListChips, useList } from '../../list.tsx'
 import type { Invitation } from '../../operators/invitations.ts'
 import type { MemberRow } from '../../operators/memberships.ts'
 import { ROLES, type Role } from '../../operators/rights.ts'
@@ -62,6 +64,15 @@ export const roleIn = (fields: Fields): Role =>
   ROLES.find((one) => one === trimmedText(fields, 'role')) ??
   fail(invalid(`must be one of ${ROLES.join(', ')}`, { field: 'role', rule: 'choice' }))
 
+const SORTS = { joined: 'asc', name: 'asc', email: 'asc' } as const
+
+interface TeamView {
+  members: readonly MemberRow[]
+  /** Members that match the filter. */
+  shown: readonly MemberRow[]
+  invitations: readonly Invitation[]
+}
+
 /** Members and pending invitations of a tenant. */
 export const teamPage = page({
   path: '/team',
@@ -69,15 +80,19 @@ export const teamPage = page({
   right: 'read',
   title: 'Team',
 
-  load: ({ operators, tenantId }) => ({
-    members: operators.memberships.list(tenantId),
-    invitations: operators.invitations.list(tenantId),
-  }),
+  load(context): TeamView {
+    const { operators, tenantId } = context
+    return {
+      members: operators.memberships.list(tenantId),
+      shown: matching(context),
+      invitations: operators.invitations.list(tenantId),
+    }
+  },
 
-  view({ members, invitations }) {
+  view({ members, shown, invitations }) {
     const { href, may, operator, tenant, query } = usePage()
+    const { sortedBy } = useList()
     const role = ROLES.find((one) => one === query.role)
-    const filtered = role ? members.filter((member) => member.role === role) : members
     const owners = members.filter((member) => member.role === 'owner')
     const isLastOwner = owners.length === 1 && owners[0]?.id === operator.id
     return (
@@ -103,23 +118,22 @@ export const teamPage = page({
         />
         <Section id="members" title="Members" note={ruleFor(isLastOwner, may('team'))}>
           {members.length > 1 && (
-            <FilterChips
+            <ListChips
+              name="role"
               label="Roles"
-              tabs={[
-                { label: 'All', href: href('/team'), count: members.length, isCurrent: !role },
-                ...ROLES.map((one) => ({
-                  label: ROLE_WORDS[one].plural,
-                  href: href('/team', { role: one }),
-                  count: members.filter((member) => member.role === one).length,
-                  isCurrent: one === role,
-                })),
-              ]}
+              all={members.length}
+              chips={ROLES.map((value) => ({
+                value,
+                label: ROLE_WORDS[value].plural,
+                count: members.filter((member) => member.role === value).length,
+              }))}
             />
           )}
           <DataTable
             caption="Members"
             columns={memberColumns(operator.id, owners.length)}
-            rows={filtered}
+            rows={shown}
+            sorting={sortedBy(SORTS)}
             hrefOf={({ id }) => href(`/team/${id}`)}
             idOf={({ id }) => id}
             empty={
@@ -174,11 +188,15 @@ export const teamPage = page({
   files: {
     export: exportOf({
       name: 'team',
-      columns: { id: ({ id }) => id, email: ({ email }) => email, role: ({ role }) => role },
-      slices: ({ operators, tenantId, query }: PageContext) => {
-        const members = operators.memberships.list(tenantId)
-        return [members.filter(({ role }) => role === (query.role ?? role))]
+      columns: {
+        id: ({ id }) => id,
+        name: (member) => nameOf(member),
+        email: ({ email }) => email,
+        email_verified: ({ isVerified }) => isVerified,
+        role: ({ role }) => role,
+        joined_at: ({ createdAt }) => isoTime(createdAt),
       },
+      slices: (context: PageContext) => [matching(context)],
     }),
   },
 
@@ -203,6 +221,17 @@ export const teamPage = page({
   },
 })
 
+/** Members that match the filter of the query string, in its order. */
+function matching({ operators, tenantId, query }: PageContext): MemberRow[] {
+  const role = ROLES.find((one) => one === query.role)
+  const members = operators.memberships.list(tenantId)
+  return inOrder(
+    members.filter((member) => !role || member.role === role),
+    sortingIn(query.sort, SORTS),
+    { joined: ({ createdAt }) => createdAt, name: nameOf, email: ({ email }) => email },
+  )
+}
+
 /** Operators who left can't open the team page any more. */
 export const LEFT = { to: '/account', query: { done: 'account.left' } }
 
@@ -224,6 +253,7 @@ const memberColumns = (operatorId: string, owners: number): Column<MemberRow>[] 
   {
     label: 'Name',
     isWide: true,
+    sort: 'name',
     cell: (member) => (
       <>
         <Text text={nameOf(member)} limit={48} />
@@ -231,7 +261,12 @@ const memberColumns = (operatorId: string, owners: number): Column<MemberRow>[] 
       </>
     ),
   },
-  { label: 'Email', isWide: true, cell: (member) => <Address {...member} limit={64} /> },
+  {
+    label: 'Email',
+    isWide: true,
+    sort: 'email',
+    cell: (member) => <Address {...member} limit={64} />,
+  },
   {
     label: 'Role',
     narrow: 'corner',
@@ -242,7 +277,12 @@ const memberColumns = (operatorId: string, owners: number): Column<MemberRow>[] 
       </>
     ),
   },
-  { label: 'Joined', align: 'right', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  {
+    label: 'Joined',
+    align: 'right',
+    sort: 'joined',
+    cell: ({ createdAt }) => <Time at={createdAt} />,
+  },
 ]
 
 const INVITATION_COLUMNS: Column<Invitation>[] = [

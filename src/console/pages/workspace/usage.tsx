@@ -2,6 +2,7 @@ import { Bars } from '../../../../views/ui/charts/bars.tsx'
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { PageHead, Section } from '../../../../views/ui/section.tsx'
+import { inOrder, sortingIn } from '../../../../views/ui/sorting.ts'
 import type { Tone } from '../../../../views/ui/status.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { useTimes } from '../../../../views/ui/time.tsx'
@@ -19,9 +20,13 @@ import { conflict } from '../../../platform/errors.ts'
 import type { Usage, UsageOfMonth } from '../../../platform/metering/index.ts'
 import { dayOf, monthOf } from '../../../platform/metering/months.ts'
 import { ENGINE_WORDS } from '../../engine-words.ts'
+import { ExportMenu, exportOf } from '../../export.tsx'
 import { centsIn, trimmedText } from '../../form.ts'
+import { useList } from '../../list.tsx'
 import { good, type PageContext, page, usePage } from '../../page.tsx'
 import { Limits, SpendCap, type UsageView } from './usage-limits.tsx'
+
+const SORTS = { month: 'desc', requests: 'desc', billed: 'desc', cost: 'desc' } as const
 
 /** Requests and cost of a month, and the spend cap. */
 export const usagePage = page({
@@ -30,11 +35,12 @@ export const usagePage = page({
   right: 'read',
   title: 'Usage',
 
-  async load({ metering, tenants, tenantId, query, now }): Promise<UsageView> {
+  async load(context): Promise<UsageView> {
+    const { metering, tenants, tenantId, query, now } = context
     const usage = await metering.usageOf(tenantId, query.month || undefined)
     return {
       usage,
-      months: metering.months(tenantId).toReversed(),
+      months: monthsIn(context),
       tariff: metering.tariff,
       tenant: tenants.find(tenantId),
       isNow: usage.month === monthOf(dayOf(now)),
@@ -63,9 +69,15 @@ export const usagePage = page({
           <Requests usage={usage} />
         )}
         {usage.plan === 'metered' && may('billing') && isNow && <SpendCap {...view} />}
-        <Section id="months" title="Months" note={AMOUNTS}>
+        <Section
+          id="months"
+          title="Months"
+          note={AMOUNTS}
+          aside={months.length > 0 && <ExportMenu />}
+        >
           <DataTable
-            caption="Months, newest first"
+            caption="Months"
+            sorting={useList().sortedBy(SORTS)}
             columns={MONTH_COLUMNS}
             rows={months}
             hrefOf={({ month }) => href('/usage', { month })}
@@ -74,6 +86,19 @@ export const usagePage = page({
         </Section>
       </>
     )
+  },
+
+  files: {
+    export: exportOf({
+      name: 'usage',
+      columns: {
+        month: ({ month }) => month,
+        requests: ({ requests }) => requests,
+        billed_requests: (of) => of.billed_requests,
+        cost_cents: (of) => of.cost_cents,
+      },
+      slices: (context: PageContext) => [monthsIn(context)],
+    }),
   },
 
   actions: {
@@ -90,6 +115,15 @@ export const usagePage = page({
     },
   },
 })
+
+/** All months, in the order of the query string. */
+const monthsIn = ({ metering, tenantId, query }: PageContext): UsageOfMonth[] =>
+  inOrder(metering.months(tenantId), sortingIn(query.sort, SORTS), {
+    month: ({ month }) => month,
+    requests: ({ requests }) => requests,
+    billed: (of) => of.billed_requests,
+    cost: (of) => of.cost_cents,
+  })
 
 async function setCap(
   { tenants, tenantId, actor }: PageContext,
@@ -213,8 +247,13 @@ const engineColumns = ({ requests: all }: Usage): Column<Omit<Slice, 'day'>>[] =
 ]
 
 const MONTH_COLUMNS: Column<UsageOfMonth>[] = [
-  { label: 'Month', isWide: true, cell: ({ month }) => monthName(month) },
-  { label: 'Requests', align: 'right', cell: ({ requests }) => numeral(requests) },
-  { label: 'Billed', align: 'right', cell: (of) => numeral(of.billed_requests) },
-  { label: 'Cost', align: 'right', cell: (of) => money(of.cost_cents) },
+  { label: 'Month', isWide: true, sort: 'month', cell: ({ month }) => monthName(month) },
+  {
+    label: 'Requests',
+    align: 'right',
+    sort: 'requests',
+    cell: ({ requests }) => numeral(requests),
+  },
+  { label: 'Billed', align: 'right', sort: 'billed', cell: (of) => numeral(of.billed_requests) },
+  { label: 'Cost', align: 'right', sort: 'cost', cell: (of) => money(of.cost_cents) },
 ]

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
 import { rowOf } from '../../../db/placeholders.ts'
@@ -8,6 +8,11 @@ import { gateDecisions as decisions } from '../schema.ts'
 
 export type DecisionRow = typeof decisions.$inferSelect
 type NewDecisionRow = Omit<DecisionRow, 'seq'>
+
+interface Outcome {
+  subject?: string | undefined
+  isAllowed: boolean
+}
 
 export function createDecisionStore({ orm, client }: Db) {
   const $ = sql.placeholder
@@ -21,17 +26,25 @@ export function createDecisionStore({ orm, client }: Db) {
     .from(decisions)
     .where(and(mine, eq(decisions.id, $('id'))))
     .prepare()
+  const withResult = and(mine, eq(decisions.isAllowed, $('isAllowed')))
   const [all, ofSubject] = [undefined, eq(decisions.subject, $('subject'))].map((subject) =>
     [asc, desc].map((direction) =>
       orm
         .select()
         .from(decisions)
-        .where(and(mine, subject, isWithin))
+        .where(and(withResult, subject, isWithin))
         .orderBy(direction(decisions.seq))
         .limit($('limit'))
         .prepare(),
     ),
   )
+  const some = orm
+    .select({ seq: decisions.seq })
+    .from(decisions)
+    .where(and(mine, eq(decisions.isAllowed, false)))
+    .limit($('most'))
+    .as('some')
+  const denied = orm.select({ count: count() }).from(some).prepare()
   const removeBefore = orm
     .delete(decisions)
     .where(
@@ -44,12 +57,15 @@ export function createDecisionStore({ orm, client }: Db) {
   return {
     insert: (row: NewDecisionRow) => void insert.run({ ...row, isAllowed: row.isAllowed ? 1 : 0 }),
     find: (tenantId: string, id: string): DecisionRow | undefined => find.get({ tenantId, id }),
-    /** Newest first unless the window is ascending. */
-    page: (tenantId: string, subject: string | undefined, window: Window): DecisionRow[] => {
+    /** With one result, newest first unless the window is ascending. */
+    page: (tenantId: string, of: Outcome, window: Window): DecisionRow[] => {
       const { before = END, after = 0, limit, isAscending = false } = window
-      const statement = (subject === undefined ? all : ofSubject)?.[isAscending ? 0 : 1]
-      return statement?.all({ tenantId, subject, before, after, limit }) ?? []
+      const statement = (of.subject === undefined ? all : ofSubject)?.[isAscending ? 0 : 1]
+      return statement?.all({ tenantId, ...of, before, after, limit }) ?? []
     },
+    /** The number of denied decisions, up to `most`. */
+    countDenied: (tenantId: string, most: number): number =>
+      denied.get({ tenantId, most })?.count ?? 0,
     /** The number of the first decision from a time on. */
     seqFrom: createSeqFrom(client, 'gate_decisions', 'at'),
     removeBefore: (before: number, limit: number): number =>

@@ -22,6 +22,7 @@ const MAX_POLICIES = 20
 
 interface DecisionQuery {
   subject?: string | undefined
+  isAllowed?: boolean | undefined
   cursor?: string | undefined
   limit: number
   /** Oldest first. */
@@ -51,13 +52,16 @@ export function createDecisions({ db, clock, store }: { db: Db; clock: Clock; st
     return id
   }
 
-  /** Decisions, newest first unless ascending. */
+  /** Decisions, newest first unless ascending: those with either result, merged. */
   function list({ tenantId }: Caller, query: DecisionQuery): Page<Decision> {
-    const { subject, cursor, limit, isAscending } = query
+    const { subject, isAllowed, cursor, limit, isAscending } = query
     const cursors = createCursor(`gate decisions of ${tenantId}`)
     const range = rowsBetween(store.decisions.seqFrom, query)
     const window = { ...range, isAscending, limit: limit + 1 }
-    const rows = store.decisions.page(tenantId, subject, restOf(window, cursors.positionOf(cursor)))
+    const rest = restOf(window, cursors.positionOf(cursor))
+    const rows = (isAllowed === undefined ? [true, false] : [isAllowed])
+      .flatMap((one) => store.decisions.page(tenantId, { subject, isAllowed: one }, rest))
+      .toSorted((a, b) => (isAscending ? a.seq - b.seq : b.seq - a.seq))
     const listed = page(rows, limit, ({ seq }) => cursors.encode(seq))
     return { ...listed, data: listed.data.map(present) }
   }
@@ -65,7 +69,10 @@ export function createDecisions({ db, clock, store }: { db: Db; clock: Clock; st
   const get = ({ tenantId }: Caller, id: string): Decision =>
     present(store.decisions.find(tenantId, id) ?? fail(notFound('decision not found')))
 
-  return { keep, list, get }
+  const countDenied = ({ tenantId }: Caller, most: number): number =>
+    store.decisions.countDenied(tenantId, most)
+
+  return { keep, list, get, countDenied }
 }
 
 const present = (row: DecisionRow): Decision => ({

@@ -1,7 +1,10 @@
+import { beginningWith, type Order } from '../../../db/keyset.ts'
+import { type Page, sortedPage } from '../../../platform/cursor.ts'
 import { SYSTEM_TENANT_ID } from '../../../platform/system-tenant.ts'
 import type { AddressRow } from '../identities/addresses-store.ts'
 import { foldEmail } from '../identities/email.ts'
-import type { IdentityRow, State } from '../identities/store.ts'
+import { type IdentityRow, SORT_KEYS, type State } from '../identities/store.ts'
+import { keyOf } from '../identities/summaries.ts'
 import type { Store } from '../store.ts'
 
 /** An operator, as shown in lists and on the operator's page. */
@@ -16,14 +19,14 @@ export interface Operator {
   isVerified: boolean
   state: State
   createdAt: number
+  lastSignInAt: number | null
 }
 
-/** A page of the list, starting after the last entry of the previous page. */
-export interface OperatorScan {
+/** Newest first by default. A search for the beginning of an address is in the order of addresses. */
+interface OperatorQuery extends Partial<Order<keyof typeof SORT_KEYS>> {
   state?: State | undefined
-  /** The beginning of an address; the list is then sorted by address. */
   search?: string | undefined
-  after?: { seq: number; email: string } | undefined
+  cursor?: string | undefined
   limit: number
 }
 
@@ -31,17 +34,14 @@ export type OperatorList = ReturnType<typeof createOperatorList>
 
 /** Queries for operators. */
 export function createOperatorList({ store: { identities, addresses } }: { store: Store }) {
-  /** Newest first; sorted by address if searched by its beginning. */
-  function page({ search, state, after, limit }: OperatorScan): (Operator & { seq: number })[] {
-    const rows =
-      search === undefined
-        ? identities.page(SYSTEM_TENANT_ID, state, { before: after?.seq, limit })
-        : identities.beginningWith(SYSTEM_TENANT_ID, foldEmail(search), {
-            state,
-            after: after?.email,
-            limit,
-          })
-    return rows.map((row) => ({ ...of(row), seq: row.seq }))
+  function page({ search, state, cursor, limit, ...order }: OperatorQuery): Page<Operator> {
+    const { by = 'created', isDescending = true } = search === undefined ? order : BY_EMAIL
+    const range = search === undefined ? {} : beginningWith(foldEmail(search))
+    const query = { by, isDescending, cursor, limit }
+    const found = sortedPage(LIST, query, (rest) =>
+      identities.sorted(SYSTEM_TENANT_ID, { ...query, state, ...range, ...rest }),
+    )
+    return { ...found, data: found.data.map(of) }
   }
 
   function find(id: string): Operator | undefined {
@@ -50,7 +50,7 @@ export function createOperatorList({ store: { identities, addresses } }: { store
   }
 
   /** The operator for a row that the caller has read. */
-  function of({ id, email, traits, state, createdAt }: OperatorRow): Operator {
+  function of({ id, email, traits, state, createdAt, lastSignInAt }: OperatorRow): Operator {
     const { display_name: name = '' }: { display_name?: string } = JSON.parse(traits)
     const address = addresses.of(SYSTEM_TENANT_ID, id)
     return {
@@ -61,6 +61,7 @@ export function createOperatorList({ store: { identities, addresses } }: { store
       isVerified: isProven(address),
       state,
       createdAt,
+      lastSignInAt: lastSignInAt || null,
     }
   }
 
@@ -76,7 +77,13 @@ export function createOperatorList({ store: { identities, addresses } }: { store
   }
 }
 
+const LIST = { list: 'operators', keys: SORT_KEYS, keyOf }
+const BY_EMAIL = { by: 'email', isDescending: false } as const
+
 const isProven = (address: AddressRow | undefined): boolean =>
   (address?.verifiedAt ?? null) !== null
 
-type OperatorRow = Pick<IdentityRow, 'id' | 'email' | 'traits' | 'state' | 'createdAt'>
+type OperatorRow = Pick<
+  IdentityRow,
+  'id' | 'email' | 'traits' | 'state' | 'createdAt' | 'lastSignInAt'
+>

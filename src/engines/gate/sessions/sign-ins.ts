@@ -1,8 +1,10 @@
 import type { Db } from '../../../db/open.ts'
+import { rowsBetween } from '../../../db/seq-from.ts'
 import type { Caller } from '../../../platform/caller.ts'
 import type { Clock } from '../../../platform/clock.ts'
+import { createCursor, type Page, page } from '../../../platform/cursor.ts'
 import { type Device, deviceOf } from '../../../platform/device.ts'
-import { END } from '../../../platform/scan.ts'
+import { restOf } from '../../../platform/scan.ts'
 import type { IdentityRow } from '../identities/store.ts'
 import { SIGN_INS_KEPT } from '../limits.ts'
 import type { Store } from '../store.ts'
@@ -30,6 +32,15 @@ interface Attempt {
   provider?: string | undefined
   ipAddress: string | null
   userAgent: string | null
+}
+
+interface SignInQuery {
+  isSuccess?: boolean | undefined
+  isAscending?: boolean
+  since?: number | undefined
+  until?: number | undefined
+  cursor?: string | undefined
+  limit: number
 }
 
 type Person = Pick<IdentityRow, 'tenantId' | 'id'>
@@ -70,12 +81,16 @@ export function createSignIns({ db, store, clock }: { db: Db; store: Store; cloc
     store.signIns.trim(tenantId, id, { isSuccess, kept: SIGN_INS_KEPT })
   }
 
-  /** Newest first, older than position `before`. */
-  const list = (
-    { tenantId }: Caller,
-    identityId: string,
-    { before = END, limit }: { before?: number | undefined; limit: number },
-  ): SignIn[] => store.signIns.list(tenantId, identityId, { before, limit }).map(present)
+  /** Newest first unless ascending. */
+  function list({ tenantId }: Caller, identityId: string, query: SignInQuery): Page<SignIn> {
+    const { isSuccess, isAscending, cursor, limit } = query
+    const cursors = createCursor(`sign-ins of ${tenantId} ${identityId}`)
+    const range = rowsBetween(store.signIns.seqFrom, query)
+    const rest = restOf({ ...range, isAscending, limit: limit + 1 }, cursors.positionOf(cursor))
+    const rows = store.signIns.list({ tenantId, id: identityId }, isSuccess, rest)
+    const listed = page(rows, limit, ({ seq }) => cursors.encode(seq))
+    return { ...listed, data: listed.data.map(present) }
+  }
 
   return { succeeded, failed, list }
 }

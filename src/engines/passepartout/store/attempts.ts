@@ -1,4 +1,4 @@
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
 import { changesOf, rowOf } from '../../../db/placeholders.ts'
@@ -95,30 +95,25 @@ export function createAttemptStore({ orm, client }: Db) {
       ),
   )
   const find = orm.select().from(attempts).where(byId).prepare()
-  const inState = orm
-    .select()
-    .from(attempts)
-    .where(
-      and(
-        eq(attempts.tenantId, $('tenantId')),
-        eq(attempts.environment, $('environment')),
-        eq(attempts.state, $('state')),
-        sql`${attempts.seq} between ${$('after')} + 1 and ${$('before')} - 1`,
-      ),
-    )
-    .orderBy(desc(attempts.seq))
-    .limit($('limit'))
-    .prepare()
+  const isInState = and(
+    eq(attempts.tenantId, $('tenantId')),
+    eq(attempts.environment, $('environment')),
+    eq(attempts.state, $('state')),
+  )
+  const isWithin = sql`${attempts.seq} between ${$('after')} + 1 and ${$('before')} - 1`
+  const [oldestInState, newestInState] = [asc, desc].map((direction) =>
+    orm
+      .select()
+      .from(attempts)
+      .where(and(isInState, isWithin))
+      .orderBy(direction(attempts.seq))
+      .limit($('limit'))
+      .prepare(),
+  )
   const latest = orm
     .select({ createdAt: attempts.createdAt, expiresAt: attempts.expiresAt })
     .from(attempts)
-    .where(
-      and(
-        eq(attempts.tenantId, $('tenantId')),
-        eq(attempts.environment, $('environment')),
-        eq(attempts.state, $('state')),
-      ),
-    )
+    .where(isInState)
     .orderBy(desc(attempts.seq))
     .limit($('limit'))
     .prepare()
@@ -191,12 +186,12 @@ export function createAttemptStore({ orm, client }: Db) {
     asked: (owner: Owner, nonceHash: string): AskedAttempt | undefined =>
       asked.get({ ...owner, nonceHash }),
     find: (tenantId: string, id: string): AttemptRow | undefined => find.get({ tenantId, id }),
-    /** Newest first. */
-    inState: (
-      owner: Owner,
-      state: AttemptRow['state'],
-      { before = END, after = 0, limit }: Window,
-    ): AttemptRow[] => inState.all({ ...owner, state, before, after, limit }),
+    /** Newest first unless the window is ascending. */
+    inState: (owner: Owner, state: AttemptRow['state'], window: Window): AttemptRow[] => {
+      const { before = END, after = 0, limit, isAscending } = window
+      const statement = isAscending ? oldestInState : newestInState
+      return statement?.all({ ...owner, state, before, after, limit }) ?? []
+    },
     /** The number of the first attempt from a time on. */
     seqFrom: createSeqFrom(client, 'passepartout_attempts', 'created_at'),
     /** When the newest attempts in a state began, and when they expire. */

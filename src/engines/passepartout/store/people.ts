@@ -1,4 +1,5 @@
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
+import { type Order, type Range, sortable } from '../../../db/keyset.ts'
 import type { Db } from '../../../db/open.ts'
 import { excludedOf, rowOf } from '../../../db/placeholders.ts'
 import { passepartoutPeople as people } from '../schema.ts'
@@ -8,8 +9,12 @@ export type PersonRow = typeof people.$inferSelect
 /** The tenant and platform of accounts. */
 type Accounts = Pick<PersonRow, 'tenantId' | 'platform'>
 
-/** Sorts after every id. */
-const LAST_ID = '~'
+export const SORT_KEYS = {
+  created: { value: people.createdAt, type: 'number' },
+  signed_in: { value: people.updatedAt, type: 'number' },
+} as const
+
+type Sorted = Order<keyof typeof SORT_KEYS> & Range
 
 export function createPersonStore({ orm }: Db) {
   const $ = sql.placeholder
@@ -28,13 +33,15 @@ export function createPersonStore({ orm }: Db) {
     .where(and(eq(people.tenantId, $('tenantId')), eq(people.id, $('id'))))
     .prepare()
   const ofPlatform = and(eq(people.tenantId, $('tenantId')), eq(people.platform, $('platform')))
-  const newest = orm
-    .select()
-    .from(people)
-    .where(and(ofPlatform, sql`${people.id} < ${$('before')}`))
-    .orderBy(desc(people.id))
-    .limit($('limit'))
-    .prepare()
+  const sorted = sortable({ keys: SORT_KEYS, seq: people.id }, (where, orderBy) =>
+    orm
+      .select()
+      .from(people)
+      .where(and(ofPlatform, where))
+      .orderBy(...orderBy)
+      .limit($('limit'))
+      .prepare(),
+  )
   const byAccount = orm
     .select()
     .from(people)
@@ -56,11 +63,9 @@ export function createPersonStore({ orm }: Db) {
     put: (row: PersonRow): PersonRow => put.get(row) as PersonRow,
     remove: (tenantId: string, id: string) => void remove.run({ tenantId, id }),
     find: (tenantId: string, id: string): PersonRow | undefined => find.get({ tenantId, id }),
-    /** Newest first. */
-    newest: (
-      of: Accounts,
-      { before = LAST_ID, limit }: { before?: string | undefined; limit: number },
-    ): PersonRow[] => newest.all({ ...of, before, limit }),
+    /** In an order, from a position; a range limits the time that sorts. */
+    sorted: (of: Accounts, { by, isDescending, ...range }: Sorted): PersonRow[] =>
+      sorted({ by, isDescending }, of, range),
     byAccount: (of: Accounts, platformUserId: string): PersonRow | undefined =>
       byAccount.get({ ...of, platformUserId }),
     /** Usernames can be reassigned, so several users may have had the same one when last seen. */

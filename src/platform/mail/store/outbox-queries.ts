@@ -1,6 +1,7 @@
-import { and, desc, eq, lt, ne, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, ne, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
-import { END, type Scan } from '../../scan.ts'
+import { createSeqFrom } from '../../../db/seq-from.ts'
+import { END, type Window } from '../../scan.ts'
 import { mails } from '../../schema.ts'
 import type { MailRow, MailState } from './rows.ts'
 
@@ -26,32 +27,30 @@ const SUMMARY = {
 
 /** The filter of a search. */
 export interface Sought {
+  /** Undefined for mails of all tenants and of the installation, null for those of the installation. */
+  owner: string | null | undefined
   /** Undefined for all states. */
   states?: readonly MailState[] | undefined
   /** A prefix of the recipient's address. */
   recipient?: string | undefined
 }
 
-/** The owner: undefined for all, null for the installation. */
-type Owner = string | null | undefined
+/** A part of the outbox, of which up to `most` mails are searched. */
+type MailScan = Window & { most: number }
 
 /** Sorts after every character in an address. */
 const LAST = '\u{10ffff}'
 
-/** SQL for the outbox in the console and on the command line, newest first. */
-export function createOutboxQueries({ orm }: Db) {
+/** SQL for the outbox in the console and on the command line. */
+export function createOutboxQueries({ orm, client }: Db) {
   const $ = sql.placeholder
   const byId = eq(mails.id, $('id'))
-  const lists = (mine?: SQL) => {
-    const newest = () =>
-      orm
-        .select(SUMMARY)
-        .from(mails)
-        .where(and(mine, lt(mails.seq, $('before'))))
-        .orderBy(desc(mails.seq))
-    const found = newest().limit($('most')).as('newest')
+  const isWithin = sql`${mails.seq} between ${$('after')} + 1 and ${$('before')} - 1`
+  const listIn = (direction: typeof asc, which: SQL | undefined) => {
+    const inOrder = () =>
+      orm.select(SUMMARY).from(mails).where(and(which, isWithin)).orderBy(direction(mails.seq))
+    const found = inOrder().limit($('most')).as('found')
     return {
-      all: newest().limit($('limit')).prepare(),
       // Has no ORDER BY of its own, so that it stops early; the inner query is already ordered.
       sought: orm
         .select()
@@ -64,20 +63,40 @@ export function createOutboxQueries({ orm }: Db) {
         )
         .limit($('limit'))
         .prepare(),
-      edge: orm
-        .select({ seq: mails.seq })
-        .from(mails)
-        .where(and(mine, lt(mails.seq, $('before'))))
-        .orderBy(desc(mails.seq))
-        .limit(1)
-        .offset($('most'))
-        .prepare(),
+      edge: inOrder().limit(1).offset($('most')).prepare(),
     }
   }
-  const [everybodys, ones] = [lists(), lists(sql`${mails.tenantId} is ${$('tenantId')}`)]
-  const listsOf = (owner: Owner) =>
-    owner === undefined ? { ...everybodys, mine: {} } : { ...ones, mine: { tenantId: owner } }
+  const listsOf = (which?: SQL) => [listIn(asc, which), listIn(desc, which)]
+  const isFailed = sql`${mails.state} = 'failed'`
+  const [all, ofOwner, failed] = [
+    listsOf(),
+    listsOf(sql`${mails.tenantId} is ${$('tenantId')}`),
+    listsOf(isFailed),
+  ]
 
+  /** The statements that read the fewest rows for a search, and the values of all of them. */
+  function searchOf({ owner, states, recipient }: Sought, scan: MailScan) {
+    const { before = END, after = 0, isAscending } = scan
+    const isOfFailed = owner === undefined && states?.join() === 'failed'
+    const lists = owner === undefined ? (isOfFailed ? failed : all) : ofOwner
+    return {
+      ...lists[isAscending ? 0 : 1],
+      values: {
+        ...{ ...scan, before, after, tenantId: owner },
+        states: states ? JSON.stringify(states) : null,
+        from: recipient ?? null,
+        to: recipient === undefined ? null : recipient + LAST,
+      },
+    }
+  }
+
+  const some = orm
+    .select({ seq: mails.seq })
+    .from(mails)
+    .where(isFailed)
+    .limit($('most'))
+    .as('some')
+  const failedCounted = orm.select({ count: count() }).from(some).prepare()
   const find = orm
     .select({ ...SUMMARY, body: mails.body })
     .from(mails)
@@ -96,32 +115,19 @@ export function createOutboxQueries({ orm }: Db) {
     .prepare()
 
   return {
-    list: (owner: Owner, { before = END, limit }: Scan): MailSummary[] => {
-      const { all, mine } = listsOf(owner)
-      return all.all({ ...mine, before, limit })
-    },
-    /** Up to `limit` matching mails among the next `most`. */
-    seek: (
-      owner: Owner,
-      { states, recipient }: Sought,
-      { before = END, limit, most }: Scan & { most: number },
-    ): MailSummary[] => {
-      const { sought, mine } = listsOf(owner)
-      return sought.all({
-        ...mine,
-        before,
-        most,
-        limit,
-        states: states ? JSON.stringify(states) : null,
-        from: recipient ?? null,
-        to: recipient === undefined ? null : recipient + LAST,
-      })
+    /** Up to `limit` matching mails among the next `most`, newest first unless ascending. */
+    seek: (sought: Sought, scan: MailScan): MailSummary[] => {
+      const { sought: statement, values } = searchOf(sought, scan)
+      return statement?.all(values) ?? []
     },
     /** The `seq` of the first mail after the next `most`. */
-    edge: (owner: Owner, { before = END, most }: { before?: number | undefined; most: number }) => {
-      const { edge, mine } = listsOf(owner)
-      return edge.get({ ...mine, before, most })?.seq
+    edge: (sought: Sought, scan: MailScan): number | undefined => {
+      const { edge, values } = searchOf(sought, scan)
+      return edge?.get(values)?.seq
     },
+    countFailed: (most: number): number => failedCounted.get({ most })?.count ?? 0,
+    /** The `seq` of the first mail from a time on. */
+    seqFrom: createSeqFrom(client, 'mails', 'created_at'),
     find: (id: string): (MailSummary & Pick<MailRow, 'body'>) | undefined => find.get({ id }),
     /** Makes a mail ready that waits for a retry; false for other mails. */
     hasten: (id: string, now: number): boolean => hasten.get({ id, now }) !== undefined,

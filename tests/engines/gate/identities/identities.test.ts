@@ -271,7 +271,7 @@ test('A suspended tenant learns what is wrong with a request, but not that an ad
     }
     await tenants.resume(ACTOR, late.id)
   }
-  expect(gate.app.mail.outbox.list({ tenantId: late.id }, { limit: 1 })).toEqual([])
+  expect(gate.app.mail.outbox.list({ tenantId: late.id }, { limit: 1 }).data).toEqual([])
   expect(await post(creation('new@example.com'))).toMatchObject({ status: 201 })
 })
 

@@ -12,7 +12,7 @@ async function listOf(id: string) {
   const tenantId = rowsOf(gate.app, 'gate_identities').find((row: Json) => row.id === id).tenant_id
   await gate.app.db.commitFor(tenantId, () => {})
   const caller = { tenantId } as Parameters<typeof gate.app.gate.signIns.list>[0]
-  return gate.app.gate.signIns.list(caller, id, { limit: 1000 })
+  return gate.app.gate.signIns.list(caller, id, { limit: 1000 }).data
 }
 
 async function withAda(): Promise<Pick<Flows, 'tryPassword' | 'setState'> & { id: string }> {

@@ -164,7 +164,7 @@ export function flowsOf(
   const mailsTo = (address: string) =>
     app.mail.outbox
       .list({ tenantId }, { limit: 1000 })
-      .filter(({ recipient }) => recipient === address)
+      .data.filter(({ recipient }) => recipient === address)
       .map(({ id }) => app.mail.outbox.read({ tenantId }, id))
 
   const sentTo = (address: string) => mailsTo(address).filter((mail) => mail?.body)
