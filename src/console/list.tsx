@@ -84,8 +84,10 @@ export function ListChips(of: {
   label?: string
   all?: number | undefined
   chips: readonly Chip[]
+  /** What the counts are known up to. */
+  most?: number
 }) {
-  const { name, label = 'Status', all, chips } = of
+  const { name, label = 'Status', all, chips, most } = of
   const { hrefOf } = useList()
   const chosen = chips.find(({ value }) => value === usePage().query[name])
   const tabOf = ({ value, label, count, tone }: Partial<Chip> & Pick<Chip, 'label'>) => ({
@@ -93,6 +95,7 @@ export function ListChips(of: {
     href: hrefOf({ [name]: value }),
     isCurrent: value === chosen?.value,
     ...(count !== undefined && { count }),
+    ...(most !== undefined && { most }),
     ...(count && tone && { tone }),
   })
   const isUrgent = ({ tone, count }: Chip) => tone === 'bad' && Boolean(count)

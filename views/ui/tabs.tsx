@@ -1,10 +1,13 @@
 import { IN_PLACE } from './pager.tsx'
 import type { Tone } from './status.tsx'
+import { shortCount } from './words.ts'
 
 export interface Tab {
   label: string
   href: string
   count?: number
+  /** What the count is known up to. */
+  most?: number
   isCurrent?: boolean
   /** Color of the count. */
   tone?: Tone
@@ -27,7 +30,7 @@ const Links = ({ style, label, tabs }: { style: string; label: string; tabs: rea
         {tab.label}
         {tab.count !== undefined && (
           <span class={tab.tone ? `count ${tab.tone}` : 'count'}>
-            {tab.count.toLocaleString('en')}
+            {shortCount(tab.count, tab.most ?? Number.POSITIVE_INFINITY)}
           </span>
         )}
       </a>

@@ -9,6 +9,10 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 export const countedTo = (count: number, most: number): string =>
   count >= most ? `${numeral(most)} or more` : numeral(count)
 
+/** The same, where there is little room: "1,000+". */
+export const shortCount = (count: number, most: number): string =>
+  count >= most ? `${numeral(most)}+` : numeral(count)
+
 /** Text with a capital first letter. */
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 

@@ -138,11 +138,8 @@ export const userList = page({
         <ErrorSummary errors={errors ?? []} />
         <ListChips
           name="state"
-          chips={STATES.map((of) => ({
-            value: of,
-            label: capitalized(of),
-            count: counts[of] < MAX_COUNTED ? counts[of] : undefined,
-          }))}
+          chips={STATES.map((of) => ({ value: of, label: capitalized(of), count: counts[of] }))}
+          most={MAX_COUNTED}
         />
         <ListFilters
           search={{ label: 'Search by name, email or ID' }}

@@ -8,7 +8,7 @@ import { SecretPanel } from '../../../../views/ui/secret-panel.tsx'
 import { PageHead, Section } from '../../../../views/ui/section.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { duration } from '../../../../views/ui/time.tsx'
-import { capitalized, numeral } from '../../../../views/ui/words.ts'
+import { capitalized, shortCount } from '../../../../views/ui/words.ts'
 import { MAX_COUNTED, type Waiting } from '../../../engines/relay/queries.ts'
 import type { Fields } from '../../../http/body.ts'
 import type { TestResult } from '../../../http/delivery-log/model.ts'
@@ -125,8 +125,7 @@ export const WaitingWords = ({ waiting }: { waiting: Waiting }) => {
 }
 
 /** Number of held deliveries, up to the counting limit. */
-export const heldWords = (held: number): string =>
-  `${numeral(held)}${held >= MAX_COUNTED ? '+' : ''}`
+export const heldWords = (held: number): string => shortCount(held, MAX_COUNTED)
 
 /** Shows the signing secret of a new endpoint or webhook, once. */
 export const CreatedSecret = (of: {
