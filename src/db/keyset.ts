@@ -7,6 +7,17 @@ export interface Position {
   seq: number
 }
 
+/** A column or expression by which a list is sorted. It is never null. */
+export interface SortKey {
+  value: SQLiteColumn | SQL
+  type: 'number' | 'string'
+}
+
+export interface Order<By extends string> {
+  by: By
+  isDescending: boolean
+}
+
 /** A part of a list, after a position. `since` and `until` limit a column of times. */
 export interface Range {
   after?: Position | undefined
@@ -19,24 +30,43 @@ interface Statement<Row> {
   all: (values: Record<string, unknown>) => Row[]
 }
 
+type Prepare<Row> = (where: SQL | undefined, orderBy: SQL[]) => Statement<Row>
+
 const [MIN, MAX] = [-1, Number.MAX_SAFE_INTEGER]
 /** Sorts after every text. */
 const LAST = '\u{10ffff}'
 
 /**
- * Reads a list in the order of a column and of the row number, after a position. An index needs to
+ * Reads a list in the order of one of its keys and of the row number, after a position. An index needs to
  * have both, after the columns of the other conditions: then a page costs the same wherever it
  * begins. `prepare` makes a statement with the condition, the order and a `limit`.
- *
+ */
+export function sortable<By extends string, Row>(
+  of: { keys: Readonly<Record<By, SortKey>>; seq: SQLiteColumn },
+  prepare: Prepare<Row>,
+) {
+  const lists = Object.entries<SortKey>(of.keys).flatMap(([by, key]) =>
+    [true, false].map((isDescending) => {
+      const read = keyset({ key, seq: of.seq, isDescending }, prepare)
+      return [`${by} ${isDescending}`, read] as const
+    }),
+  )
+  const listBy = new Map(lists)
+  return ({ by, isDescending }: Order<By>, values: object, range: Range): Row[] =>
+    listBy.get(`${by} ${isDescending}`)?.(values, range) ?? []
+}
+
+/**
  * Two statements, because SQLite doesn't start an index scan at a pair that has the row number: the
  * rows with the same value, of which there may be many, and those after them.
  */
-export function keyset<Row>(
-  of: { value: SQLiteColumn; seq: SQLiteColumn; isDescending: boolean },
-  prepare: (where: SQL | undefined, orderBy: SQL[]) => Statement<Row>,
+function keyset<Row>(
+  of: { key: SortKey; seq: SQLiteColumn; isDescending: boolean },
+  prepare: Prepare<Row>,
 ) {
-  const { value, seq, isDescending } = of
-  const isText = value.columnType === 'SQLiteText'
+  const { key, seq, isDescending } = of
+  const value = sql`${key.value}`
+  const isText = key.type === 'string'
   const [beyond, direction] = isDescending ? [lt, desc] : [gt, asc]
   const $ = sql.placeholder
   const end = isText ? undefined : (isDescending ? gte : lt)(value, $('end'))

@@ -1,3 +1,4 @@
+import type { Order, Position, SortKey } from '../db/keyset.ts'
 import { checkDigits } from './crypto.ts'
 import { invalid } from './errors.ts'
 
@@ -90,4 +91,22 @@ export function page<Row>(
     has_more: last !== undefined,
     next_cursor: last === undefined ? null : cursorOf(last),
   }
+}
+
+/** Builds a page of a list in one of its orders. A cursor has the sorted value of the last row, and its number. */
+export function sortedPage<By extends string, Row extends { seq: number }>(
+  of: {
+    list: string
+    keys: Readonly<Record<By, SortKey>>
+    keyOf: Readonly<Record<By, (row: Row) => string | number>>
+  },
+  { by, isDescending, cursor, limit }: Order<By> & { cursor?: string | undefined; limit: number },
+  read: (range: { after: Position | undefined; limit: number }) => Row[],
+): Page<Row> {
+  const shape = [of.keys[by].type, 'number'] as const
+  const cursors = createCursor(`${of.list} by ${by} ${isDescending}`, shape)
+  const [value, seq] = cursors.positionOf(cursor) ?? []
+  const after = value === undefined || seq === undefined ? undefined : { value, seq }
+  const rows = read({ after, limit: limit + 1 })
+  return page(rows, limit, (row) => cursors.encode([of.keyOf[by](row), row.seq]))
 }

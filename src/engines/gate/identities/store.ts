@@ -1,5 +1,5 @@
 import { and, asc, count, desc, eq, type SQL, sql } from 'drizzle-orm'
-import { keyset, type Range } from '../../../db/keyset.ts'
+import { type Order, type Range, sortable } from '../../../db/keyset.ts'
 import type { Db } from '../../../db/open.ts'
 import { rowOf } from '../../../db/placeholders.ts'
 import { END, type Scan } from '../../../platform/scan.ts'
@@ -9,21 +9,13 @@ export type IdentityRow = typeof identities.$inferSelect
 type NewIdentityRow = Omit<IdentityRow, 'seq'>
 export type State = IdentityRow['state']
 
-export const SORTS = ['created', 'email', 'signed_in'] as const
-type Sort = (typeof SORTS)[number]
+export const SORT_KEYS = {
+  created: { value: identities.createdAt, type: 'number' },
+  email: { value: identities.email, type: 'string' },
+  signed_in: { value: identities.lastSignInAt, type: 'number' },
+} as const
 
-const columnOf = {
-  created: identities.createdAt,
-  email: identities.email,
-  signed_in: identities.lastSignInAt,
-}
-
-const nameOf = (of: { by: Sort; isDescending: boolean; hasState: boolean }): string =>
-  `${of.by} ${of.isDescending} ${of.hasState}`
-
-interface Sorted extends Range {
-  by: Sort
-  isDescending: boolean
+interface Sorted extends Order<keyof typeof SORT_KEYS>, Range {
   state?: State | undefined
 }
 
@@ -123,24 +115,17 @@ export function createIdentityStore({ orm }: Db) {
     .prepare()
   const beginning = byAddress(and(ofTenant, begins))
   const beginningInState = byAddress(and(ofTenant, isInState, begins))
-  const sorted = SORTS.flatMap((by) =>
-    [true, false].flatMap((isDescending) => {
-      const order = { value: columnOf[by], seq: identities.seq, isDescending }
-      return [undefined, isInState].map((state) => ({
-        name: nameOf({ by, isDescending, hasState: state !== undefined }),
-        read: keyset<IdentityRow>(order, (where, orderBy) =>
-          orm
-            .select()
-            .from(identities)
-            .where(and(ofTenant, state, where))
-            .orderBy(...orderBy)
-            .limit($('limit'))
-            .prepare(),
-        ),
-      }))
-    }),
-  )
-  const sortedBy = new Map(sorted.map(({ name, read }) => [name, read]))
+  const sorted = (state?: SQL) =>
+    sortable({ keys: SORT_KEYS, seq: identities.seq }, (where, orderBy) =>
+      orm
+        .select()
+        .from(identities)
+        .where(and(ofTenant, state, where))
+        .orderBy(...orderBy)
+        .limit($('limit'))
+        .prepare(),
+    )
+  const [allSorted, sortedInState] = [sorted(), sorted(isInState)]
   const some = orm
     .select({ id: identities.seq })
     .from(identities)
@@ -172,10 +157,8 @@ export function createIdentityStore({ orm }: Db) {
     among: (tenantId: string, seqs: readonly number[]): IdentityRow[] =>
       seqs.length === 0 ? [] : among.all({ tenantId, seqs: JSON.stringify(seqs) }),
     /** In an order, from a position; a range limits creation or last sign-in, whichever sorts. */
-    sorted: (tenantId: string, { by, isDescending, state, ...range }: Sorted): IdentityRow[] => {
-      const name = nameOf({ by, isDescending, hasState: state !== undefined })
-      return sortedBy.get(name)?.({ tenantId, state }, range) ?? []
-    },
+    sorted: (tenantId: string, { by, isDescending, state, ...range }: Sorted): IdentityRow[] =>
+      (state ? sortedInState : allSorted)({ by, isDescending }, { tenantId, state }, range),
     /** Counts within the index, up to `most`. */
     count: (tenantId: string, state: State, most: number): number =>
       counted.get({ tenantId, state, most })?.count ?? 0,

@@ -1,9 +1,9 @@
 import type { Caller } from '../../../platform/caller.ts'
-import { createCursor, type Page, page } from '../../../platform/cursor.ts'
+import { createCursor, type Page, sortedPage } from '../../../platform/cursor.ts'
 import type { Store } from '../store.ts'
 import type { IdentitySearch } from './search/index.ts'
 import { nameIn } from './search/terms.ts'
-import { type IdentityRow, SORTS, type State } from './store.ts'
+import { type IdentityRow, SORT_KEYS, type State } from './store.ts'
 
 /** A user as lists show them. */
 export interface UserSummary {
@@ -19,13 +19,11 @@ export interface UserSummary {
   lastSignInAt: number | null
 }
 
-export const USER_SORTS = SORTS
-
 interface UserQuery {
   /** Words, each in any part of the email or name. Matches are sorted by creation. */
   search?: string | undefined
   state?: State | undefined
-  by: (typeof SORTS)[number]
+  by: keyof typeof SORT_KEYS
   isDescending: boolean
   /** Limit the time that sorts. */
   since?: number | undefined
@@ -43,14 +41,11 @@ export function createUserSummaries(parts: { store: Store; search: IdentitySearc
     return { ...found, data: found.data.map(present) }
   }
 
-  function sorted(tenantId: string, { search: _, cursor, limit, ...of }: UserQuery) {
-    const value = of.by === 'email' ? 'string' : 'number'
-    const name = `users of ${tenantId} by ${of.by} ${of.isDescending}`
-    const cursors = createCursor(name, [value, 'number'] as const)
-    const [last, seq] = cursors.positionOf(cursor) ?? []
-    const after = last === undefined || seq === undefined ? undefined : { value: last, seq }
-    const rows = store.identities.sorted(tenantId, { ...of, after, limit: limit + 1 })
-    return page(rows, limit, (row) => cursors.encode([keyOf[of.by](row), row.seq]))
+  function sorted(tenantId: string, query: UserQuery): Page<IdentityRow> {
+    const of = { list: `users of ${tenantId}`, keys: SORT_KEYS, keyOf }
+    return sortedPage(of, query, (range) =>
+      store.identities.sorted(tenantId, { ...query, ...range }),
+    )
   }
 
   function searched(tenantId: string, query: UserQuery): Page<IdentityRow> {
