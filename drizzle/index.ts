@@ -18,6 +18,7 @@ import m0015 from './0015_tenant_deletion.sql' with { type: 'text' }
 import m0016 from './0016_sign_in_history.sql' with { type: 'text' }
 import m0017 from './0017_jobs_by_url.sql' with { type: 'text' }
 import m0018 from './0018_test_sign_ins.sql' with { type: 'text' }
+import m0019 from './0019_sorted_jobs.sql' with { type: 'text' }
 
 export const migrations = [
   { id: '0000_foundation', sql: m0000 },
@@ -39,4 +40,5 @@ export const migrations = [
   { id: '0016_sign_in_history', sql: m0016 },
   { id: '0017_jobs_by_url', sql: m0017 },
   { id: '0018_test_sign_ins', sql: m0018 },
+  { id: '0019_sorted_jobs', sql: m0019 },
 ]

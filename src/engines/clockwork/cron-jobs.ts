@@ -168,6 +168,7 @@ const newRow = (tenantId: string, input: NewCronJob, now: number) => ({
   id: newId(),
   tenantId,
   lastRunAt: null,
+  lastStatus: null,
   nextRunAt: nextSlot(input.schedule, now),
   createdAt: now,
   updatedAt: now,

@@ -40,6 +40,7 @@ const cronJob: PortableTable<CronJobRow> = {
     ...target,
     isActive: asItIs,
     lastRunAt: asItIs,
+    lastStatus: { leftOut: 'history' },
     nextRunAt: {
       leftOut: 'recomputed: slots missed during the move are not run',
       instead: ({ schedule }, now) => scheduleOf(schedule).next(now) ?? NEVER,

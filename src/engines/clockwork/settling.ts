@@ -34,6 +34,7 @@ export function createSettling(parts: {
     store.executions.complete(run.executionId, result)
     store.hours.add(run.tenantId, result)
     if (run.jobKind === 'delayed') moveDelayedJob(run, result, retryAt)
+    else noteStatus(run, result)
     events.attemptEnded(result.status, Math.max(startedAt - run.dueAt, 0))
     return retryAt
   }
@@ -47,6 +48,11 @@ export function createSettling(parts: {
   /** Whether the run of a paused job gets no more attempts. A manual run continues. */
   const isPaused = ({ jobKind, trigger, tenantId, jobId }: RunRow): boolean =>
     jobKind === 'cron' && trigger === 'schedule' && !store.cronJobs.find(tenantId, jobId)?.isActive
+
+  const noteStatus = (
+    { tenantId, jobId: id, executionId }: LeasedRun,
+    { status }: ExecutionResult,
+  ) => store.cronJobs.noteStatus({ tenantId, id, executionId, status })
 
   function moveDelayedJob(
     { tenantId, jobId }: RunRow,

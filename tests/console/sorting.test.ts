@@ -1,0 +1,60 @@
+import { expect, test } from 'bun:test'
+import { HOUR, type Tenant, useConsole } from './fixture.ts'
+import { environmentOf } from './one-of-each.ts'
+
+const app = await useConsole()
+
+/** What adds row number `n` and has its ID. Many rows have equal values. */
+type Add = (tenant: Tenant, n: number) => Promise<string>
+
+const [A, B] = ['0 0 1 1 *', '0 0 1 2 *'] as const
+
+async function job({ job, api }: Tenant, n: number) {
+  const fields = { name: ['b', 'A', 'c'][n % 3], schedule: n % 2 === 0 ? A : B }
+  const id = await job({ ...fields, is_active: n % 5 > 0 })
+  if (n % 20 === 0) await api.post(`/v1/clockwork/jobs/${id}/run`)
+  await app.clock.settled()
+  return id
+}
+
+const delayed: Add = async ({ api }, n) => {
+  const run_at = new Date(app.clock.now() + (1 + (n % 3)) * HOUR).toISOString()
+  const fields = { name: 'reminder', run_at, url: 'http://127.0.0.1:9/' }
+  return (await api.post('/v1/clockwork/delayed', fields)).body.id
+}
+
+/** Lists with the rows of a page, what adds a row, and the order of a row's value by each sort. */
+const LISTS: [path: string, size: number, Add, Record<string, (n: number) => number>][] = [
+  [
+    '/jobs',
+    50,
+    job,
+    {
+      created: (n) => n,
+      name: (n) => [1, 0, 2][n % 3] ?? 0,
+      last_run: (n) => (n % 20 === 0 ? 1 : 0),
+      next_run: (n) => (n % 5 > 0 ? n % 2 : 2),
+    },
+  ],
+  ['/delayed', 50, delayed, { run_at: (n) => n % 3, created: (n) => n }],
+]
+
+test.each(LISTS)(
+  'The list %s is sorted both ways, each row on one page',
+  async (path, size, add, sorts) => {
+    const acme = await app.newTenant()
+    const { open } = acme.owner.in(environmentOf(`/console${path}`))
+    const added: string[] = []
+    for (let n = 0; n < size + 9; n++) added.push(await add(acme, n))
+    for (const [sort, orderOf] of Object.entries(sorts)) {
+      const values = added.map((_, n) => orderOf(n)).toSorted((one, other) => one - other)
+      const first = (await open(`${path}?sort=${sort}`)).says('aria-sort="ascending"')
+      const ascending = [...first.rows, ...(await open(first.next)).rows]
+      expect([sort, ascending.map((id) => orderOf(added.indexOf(id)))]).toEqual([sort, values])
+      expect([sort, first.rows.length, new Set(ascending).size]).toEqual([sort, size, added.length])
+      const last = await open(`${path}?sort=-${sort}`)
+      const descending = [...last.rows, ...(await open(last.next)).rows]
+      expect([sort, descending]).toEqual([sort, ascending.toReversed()])
+    }
+  },
+)
