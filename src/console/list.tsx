@@ -78,7 +78,7 @@ interface Chip {
   tone?: Tone
 }
 
-/** The most used filter of a list as links with counts. Failures come first, if there are any. */
+/** The most used filter of a list as links with counts. Those with failures come first, with a red count. */
 export function ListChips(of: {
   name: string
   label?: string
@@ -96,7 +96,7 @@ export function ListChips(of: {
     isCurrent: value === chosen?.value,
     ...(count !== undefined && { count }),
     ...(most !== undefined && { most }),
-    ...(count && tone && { tone }),
+    ...(tone === 'bad' && count && { tone }),
   })
   const isUrgent = ({ tone, count }: Chip) => tone === 'bad' && Boolean(count)
   return (

@@ -8,7 +8,7 @@ import { late } from './statements.ts'
  */
 export function createSeqFrom(client: Database, table: string, time: string) {
   const last = late(() =>
-    client.prepare<{ seq: number }, []>(`SELECT seq FROM ${table} ORDER BY seq DESC LIMIT 1`),
+    client.prepare<{ seq: number | null }, []>(`SELECT max(seq) AS seq FROM ${table}`),
   )
   const next = late(() =>
     client.prepare<{ seq: number; at: number }, [number]>(

@@ -1,23 +1,22 @@
 import { expect, test } from 'bun:test'
 import { useConsole, WITH_MAIL } from './fixture.ts'
-import { addOneOfEach, environmentOf, routesIn } from './one-of-each.ts'
+import { addOneOfEach, environmentOf, pathOf, routesIn } from './one-of-each.ts'
 
 const app = await useConsole({ env: WITH_MAIL })
 const acme = await app.newTenant()
-await addOneOfEach(app, acme)
+const parameters = await addOneOfEach(app, acme)
 const admin = await app.newAdmin()
 const routes = routesIn(app, 'GET').filter((path) => /(?<!configuration)\/export$/.test(path))
-const pathOf = (route: string) => route.replace('/console', '')
-
 const linesOf = (text: string) => text.split(/\r?\n/).slice(0, -1)
 
 test.each(routes)('The list behind %s is exported as CSV and NDJSON', async (route) => {
   const isOfInstallation = route.startsWith('/console/installation')
   const reader = isOfInstallation ? admin : (await acme.as('viewer')).in(environmentOf(route))
   const by = route === '/console/keys/export' ? acme.owner : reader
+  const path = pathOf(route, parameters)
   const [csv, ndjson] = [
-    await by.open(`${pathOf(route)}?format=csv`),
-    await by.open(`${pathOf(route)}?format=ndjson`),
+    await by.open(`${path}?format=csv`),
+    await by.open(`${path}?format=ndjson`),
   ]
   expect(csv.headers.get('content-disposition')).toMatch(
     /^attachment; filename="gatehouse-[\w-]+-2026-03-01T[\d-]+Z\.csv"$/,
@@ -26,10 +25,10 @@ test.each(routes)('The list behind %s is exported as CSV and NDJSON', async (rou
   expect(rows.length).toBeGreaterThan(0)
   expect(linesOf(csv.html).length).toBe(rows.length + 1)
   for (const text of [csv.html, ndjson.html]) expect(text).not.toMatch(/svc_\w{20}|whsec_\w{10}/)
-  expect((await by.open(`${pathOf(route)}?format=xls`)).status).toBe(400)
+  expect((await by.open(`${path}?format=xls`)).status).toBe(400)
   if (isOfInstallation) return
   const { owner: stranger } = await app.newTenant('Other')
-  const foreign = await stranger.in(environmentOf(route)).open(`${pathOf(route)}?format=ndjson`)
+  const foreign = await stranger.in(environmentOf(route)).open(`${path}?format=ndjson`)
   const known = new Set(rows.map((row) => JSON.stringify(row)))
   expect(linesOf(foreign.html).filter((line) => known.has(line))).toEqual([])
 })

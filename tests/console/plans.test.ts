@@ -4,7 +4,9 @@ import { UNKNOWN_ID, useConsole } from './fixture.ts'
 import { addOneOfEach, environmentOf, pagesIn, pathOf } from './one-of-each.ts'
 
 const FILTERED = `identities?q=ada identities?state=inactive identities?state=active&q=ada
-  jobs?q=nightly jobs?state=failing delayed?q=reminder delayed?status=failed
+  jobs?q=nightly jobs?state=failing jobs?sort=name jobs?sort=-last_run jobs?sort=next_run
+  jobs/:id/runs?status=success&within=24h jobs/:id/runs?sort=started
+  delayed?q=reminder delayed?status=failed delayed?within=24h delayed?sort=-created
   logins?state=denied logins/users?q=ada endpoints?q=hooks endpoints?state=failing
   messages?event_type=order.paid deliveries?status=failed deliveries?endpoint=${UNKNOWN_ID}
   deliveries?status=failed&endpoint=${UNKNOWN_ID} event-types?q=order keys?engine=relay

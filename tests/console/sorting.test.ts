@@ -5,11 +5,11 @@ import { environmentOf } from './one-of-each.ts'
 const app = await useConsole()
 
 /** What adds row number `n` and has its ID. Many rows have equal values. */
-type Add = (tenant: Tenant, n: number) => Promise<string>
+type Add = (tenant: Tenant, n: number, path: string) => Promise<string>
 
 const [A, B] = ['0 0 1 1 *', '0 0 1 2 *'] as const
 
-async function job({ job, api }: Tenant, n: number) {
+const job: Add = async ({ job, api }, n) => {
   const fields = { name: ['b', 'A', 'c'][n % 3], schedule: n % 2 === 0 ? A : B }
   const id = await job({ ...fields, is_active: n % 5 > 0 })
   if (n % 20 === 0) await api.post(`/v1/clockwork/jobs/${id}/run`)
@@ -23,8 +23,22 @@ const delayed: Add = async ({ api }, n) => {
   return (await api.post('/v1/clockwork/delayed', fields)).body.id
 }
 
+const runs = async ({ job }: Tenant) => `/jobs/${await job({ schedule: A })}/runs`
+
+const run: Add = async ({ api }, _, path) => {
+  const job = `/v1/clockwork${path.replace('/runs', '')}`
+  await api.post(`${job}/run`)
+  await app.clock.settled()
+  return (await api.get(`${job}/executions`)).body[0].id
+}
+
 /** Lists with the rows of a page, what adds a row, and the order of a row's value by each sort. */
-const LISTS: [path: string, size: number, Add, Record<string, (n: number) => number>][] = [
+const LISTS: [
+  path: string | ((tenant: Tenant) => Promise<string>),
+  size: number,
+  Add,
+  Record<string, (n: number) => number>,
+][] = [
   [
     '/jobs',
     50,
@@ -37,15 +51,17 @@ const LISTS: [path: string, size: number, Add, Record<string, (n: number) => num
     },
   ],
   ['/delayed', 50, delayed, { run_at: (n) => n % 3, created: (n) => n }],
+  [runs, 50, run, { started: (n) => n }],
 ]
 
 test.each(LISTS)(
   'The list %s is sorted both ways, each row on one page',
-  async (path, size, add, sorts) => {
+  async (address, size, add, sorts) => {
     const acme = await app.newTenant()
+    const path = typeof address === 'string' ? address : await address(acme)
     const { open } = acme.owner.in(environmentOf(`/console${path}`))
     const added: string[] = []
-    for (let n = 0; n < size + 9; n++) added.push(await add(acme, n))
+    for (let n = 0; n < size + 9; n++) added.push(await add(acme, n, path))
     for (const [sort, orderOf] of Object.entries(sorts)) {
       const values = added.map((_, n) => orderOf(n)).toSorted((one, other) => one - other)
       const first = (await open(`${path}?sort=${sort}`)).says('aria-sort="ascending"')

@@ -3,7 +3,7 @@ import { HOUR, MINUTE, SYSTEM, useConsole } from './fixture.ts'
 
 const app = await useConsole({ start: '2026-03-01T12:00:00.000Z' })
 
-test('Deliveries, users, decisions and logins are limited to a range of their times', async () => {
+test('Deliveries, users, decisions, logins and runs are limited to a range of their times', async () => {
   const other = await app.newTenant('Other')
   const acme = await app.newTenant()
   await app.passepartout.bots.enable(SYSTEM, { tenantId: acme.id, environment: 'test' })
@@ -11,6 +11,7 @@ test('Deliveries, users, decisions and logins are limited to a range of their ti
   await other.endpoint()
   const start = app.clock.now()
   const rowsOf = async (path: string) => (await acme.owner.open(path)).rows
+  const job = await acme.job({ schedule: '0 0 1 1 *' })
   const question = { subject: 'billing', action: 'invoices.read', resource: 'document:42' }
   for (let hour = 0; hour < 4; hour++) {
     for (const tenant of [acme, other]) {
@@ -20,10 +21,13 @@ test('Deliveries, users, decisions and logins are limited to a range of their ti
       await tenant.gate.post('/v1/gate/identities', { schema_id: 'user', traits })
     }
     await acme.owner.in('test').send('/bots/try')
-    await app.clock.advance(HOUR)
+    await acme.api.post(`/v1/clockwork/jobs/${job}/run`)
+    await app.clock.settled()
+    app.clock.jump(HOUR)
   }
   const at = (hours: number) => new Date(start + hours * HOUR).toISOString().slice(0, 16)
-  for (const path of ['/deliveries', '/identities', '/policies/decisions', '/logins']) {
+  const runs = `/jobs/${job}/runs`
+  for (const path of ['/deliveries', '/identities', '/policies/decisions', '/logins', runs]) {
     const { open } = path === '/logins' ? acme.owner.in('test') : acme.owner
     const rows = async (query: string) => (await open(`${path}?${query}`)).rows
     const all = await rows('')

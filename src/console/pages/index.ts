@@ -23,6 +23,7 @@ import { delayedList } from './jobs/delayed.tsx'
 import { newDelayedJob } from './jobs/delayed-form.tsx'
 import { delayedJob } from './jobs/delayed-job.tsx'
 import { editJob, newJob } from './jobs/form.tsx'
+import { jobHistory } from './jobs/history.tsx'
 import { jobPage } from './jobs/job.tsx'
 import { jobList } from './jobs/list.tsx'
 import { botPage } from './messenger-login/bot.tsx'
@@ -79,6 +80,7 @@ export const PAGES: readonly Page[] = [
   jobList,
   newJob,
   jobPage,
+  jobHistory,
   editJob,
   delayedList,
   newDelayedJob,

@@ -1,10 +1,17 @@
 import type { Order } from '../../db/keyset.ts'
-import { type Page, sortedPage } from '../../platform/cursor.ts'
+import { rowsBetween } from '../../db/seq-from.ts'
+import { createCursor, type Page, page, sortedPage } from '../../platform/cursor.ts'
 import { HOUR_MS } from '../../platform/durations.ts'
+import { restOf } from '../../platform/scan.ts'
 import { LISTED_EXECUTIONS } from './limits.ts'
 import type { Execution } from './model.ts'
 import { presentExecution } from './present.ts'
-import type { ExecutionSummary, OpenRun } from './store/attempt-summaries.ts'
+import type {
+  AttemptCounts,
+  ExecutionSummary,
+  OpenRun,
+  PastAttempt,
+} from './store/attempt-summaries.ts'
 import {
   type CronJobSummary,
   JOB_ORDERS,
@@ -23,8 +30,10 @@ import type { DelayedStatus } from './store/delayed-jobs.ts'
 import { type HourOutcomes, hourOf } from './store/hours.ts'
 import type { Store } from './store/index.ts'
 
+export { MAX_COUNTED } from './store/attempt-summaries.ts'
 export type { ComingRun, FailingJob, LatestRun } from './store/read-model.ts'
 export type {
+  AttemptCounts,
   CronJobSummary,
   DelayedCounts,
   DelayedJobSummary,
@@ -32,12 +41,26 @@ export type {
   HourOutcomes,
   JobCounts,
   OpenRun,
+  PastAttempt,
 }
 
 export type Queries = ReturnType<typeof createQueries>
 
 /** A page of a list, which has an order of its own unless given. */
 type PageQuery<By extends string> = Partial<Order<By>> & {
+  cursor?: string | undefined
+  limit: number
+}
+
+/** A range of times. */
+interface Times {
+  since?: number | undefined
+  until?: number | undefined
+}
+
+interface HistoryQuery extends Times {
+  status?: Execution['status'] | undefined
+  isAscending?: boolean
   cursor?: string | undefined
   limit: number
 }
@@ -93,6 +116,24 @@ export const createQueries = (store: Store) => {
     /** The newest attempts of one of the tenant's jobs of either kind, without response bodies. */
     attempts: (tenantId: string, jobId: string, limit = LISTED_EXECUTIONS): ExecutionSummary[] =>
       attemptSummaries.attempts(tenantId, jobId, limit),
+
+    /** All kept attempts of a job, newest first unless `isAscending`. */
+    history(tenantId: string, jobId: string, query: HistoryQuery): Page<PastAttempt> {
+      const { limit, cursor, status, isAscending } = query
+      const cursors = createCursor(`attempts of ${jobId}`)
+      const range = {
+        ...rowsBetween(attemptSummaries.seqFrom, query),
+        isAscending,
+        limit: limit + 1,
+      }
+      const window = restOf(range, cursors.positionOf(cursor))
+      const rows = attemptSummaries.history(tenantId, jobId, { ...window, status })
+      return page(rows, limit, ({ seq }) => cursors.encode(seq))
+    },
+
+    /** The kept attempts of a job by status, counted up to `MAX_COUNTED`. */
+    historyCounts: (tenantId: string, jobId: string, times: Times): AttemptCounts =>
+      attemptSummaries.count(tenantId, jobId, rowsBetween(attemptSummaries.seqFrom, times)),
 
     attempt(tenantId: string, jobId: string, id: string): Execution | undefined {
       const row = attemptSummaries.attempt(tenantId, jobId, id)

@@ -101,7 +101,7 @@ export const delayedList = page({
                 value,
                 label: DELAYED_WORDS[value].label,
                 count: counts[value],
-                ...(value === 'failed' && { tone: 'bad' as const }),
+                tone: DELAYED_WORDS[value].tone,
               }))}
             />
             <ListFilters search={{ label: 'Search by name, URL or ID' }} time={time} />
