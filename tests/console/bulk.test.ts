@@ -79,7 +79,7 @@ test('Deliveries, endpoints, users and keys are changed together', async () => {
   acme.target.fails(500)
   const { owner } = acme
   const endpoints = [await acme.endpoint(), await acme.endpoint()]
-  await acme.message()
+  const message = await acme.message()
   const deliveries = (await owner.open('/deliveries')).rows
   ;(
     await owner.follow(await owner.send('/deliveries/selected/cancel', selected(...deliveries)))
@@ -88,6 +88,12 @@ test('Deliveries, endpoints, users and keys are changed together', async () => {
   await owner.send('/deliveries/selected/resend', selected(...deliveries))
   await app.clock.settled()
   expect((await owner.open('/deliveries?status=succeeded')).rows).toEqual(deliveries)
+  ;(
+    await owner.send(
+      `/messages/${message}/selected/cancel?stage=delivered`,
+      selected(...deliveries),
+    )
+  ).says('2 deliveries not cancelled: Only an open delivery can be cancelled')
   await owner.send('/endpoints/selected/pause', selected(...endpoints))
   expect((await owner.open('/endpoints?state=paused')).rows.toSorted()).toEqual(endpoints)
   await owner.send('/endpoints/selected/delete', selected(...endpoints))

@@ -19,7 +19,7 @@ import { fail, notFound } from '../../../platform/errors.ts'
 import { trimmedText } from '../../form.ts'
 import { good, type PageContext, page, shown, usePage } from '../../page.tsx'
 import { gracePeriodIn } from '../grace-period.tsx'
-import { deliveryColumns } from '../webhooks/deliveries.tsx'
+import { deliveryColumns } from '../webhooks/delivery-list.tsx'
 import {
   EndpointControls,
   heldIn,
