@@ -8,7 +8,7 @@ const FILTERED = `identities?q=ada identities?state=inactive identities?state=ac
   jobs/:id/runs?status=success&within=24h jobs/:id/runs?sort=started
   delayed?q=reminder delayed?status=failed delayed?within=24h delayed?sort=-created
   logins?state=denied logins/users?q=ada endpoints?q=hooks endpoints?state=failing
-  messages?event_type=order.paid deliveries?status=failed deliveries?endpoint=${UNKNOWN_ID}
+  endpoints?sort=delivered  messages?event_type=order.paid deliveries?status=failed deliveries?endpoint=${UNKNOWN_ID}
   deliveries?status=failed&endpoint=${UNKNOWN_ID} deliveries?within=24h&sort=created event-types?q=order keys?engine=relay
   audit?action=key audit/export?format=csv audit?since=2026-01-01T00:00:00Z
   find?q=${UNKNOWN_ID} find?q=ada@example.com find?q=svc_live usage?month=2026-02

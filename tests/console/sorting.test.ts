@@ -32,6 +32,25 @@ const run: Add = async ({ api }, _, path) => {
   return (await api.get(`${job}/executions`)).body[0].id
 }
 
+const delivery: Add = async ({ endpoint, message, deliveryOf }, n) => {
+  if (n === 0) await endpoint()
+  return deliveryOf(await message())
+}
+
+/** With attempts, of which half or all may have succeeded, in up to a tenth of a second or more. */
+const endpoint: Add = async ({ endpoint, target }, n) => {
+  const url = `${target.url}/${['b', 'A', 'c'][n % 3]}`
+  const id = await endpoint({ url, active: n % 5 > 0 })
+  app.db.client.run(`INSERT INTO endpoint_hours VALUES (?, ?, ?, ?, 0, 0, 0, ?, 0, 0, 0, 0)`, [
+    id,
+    app.clock.now() - (app.clock.now() % HOUR),
+    n % 3,
+    2 - (n % 3),
+    50 + (n % 2),
+  ])
+  return id
+}
+
 /** Lists with the rows of a page, what adds a row, and the order of a row's value by each sort. */
 const LISTS: [
   path: string | ((tenant: Tenant) => Promise<string>),
@@ -52,6 +71,19 @@ const LISTS: [
   ],
   ['/delayed', 50, delayed, { run_at: (n) => n % 3, created: (n) => n }],
   [runs, 50, run, { started: (n) => n }],
+  [
+    '/endpoints',
+    25,
+    endpoint,
+    {
+      status: (n) => (n % 5 > 0 ? 0 : 1),
+      url: (n) => [1, 0, 2][n % 3] ?? 0,
+      delivered: (n) => n % 3,
+      p95: (n) => n % 2,
+    },
+  ],
+  ['/messages', 50, ({ message }) => message(), { received: (n) => n }],
+  ['/deliveries', 50, delivery, { created: (n) => n }],
 ]
 
 test.each(LISTS)(
