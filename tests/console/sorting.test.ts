@@ -37,18 +37,32 @@ const delivery: Add = async ({ endpoint, message, deliveryOf }, n) => {
   return deliveryOf(await message())
 }
 
-/** With attempts, of which half or all may have succeeded, in up to a tenth of a second or more. */
-const endpoint: Add = async ({ endpoint, target }, n) => {
-  const url = `${target.url}/${['b', 'A', 'c'][n % 3]}`
-  const id = await endpoint({ url, active: n % 5 > 0 })
-  app.db.client.run(`INSERT INTO endpoint_hours VALUES (?, ?, ?, ?, 0, 0, 0, ?, 0, 0, 0, 0)`, [
-    id,
-    app.clock.now() - (app.clock.now() % HOUR),
-    n % 3,
-    2 - (n % 3),
-    50 + (n % 2),
+/** The URL and state of an endpoint. */
+const endpointOf = ({ target }: Tenant, n: number) => ({
+  url: `${target.url}/${['b', 'A', 'c'][n % 3]}`,
+  active: n % 5 > 0,
+})
+
+/** Two attempts of an hour ago, of which some succeeded. */
+function addAttempts(id: string, n: number): string {
+  const hour = app.clock.now() - (app.clock.now() % HOUR) - HOUR
+  app.db.client.run('INSERT INTO endpoint_hours VALUES (?, ?, ?, ?, 0, 0, 0, ?, 0, 0, 0, 0)', [
+    ...[id, hour, n % 3, 2 - (n % 3), 50 + (n % 2)],
   ])
   return id
+}
+
+const endpoint: Add = async (tenant, n) =>
+  addAttempts(await tenant.endpoint(endpointOf(tenant, n)), n)
+
+/** The first 20 get an event, which paused ones hold. */
+const webhook: Add = async (tenant, n) => {
+  const { gate } = tenant
+  const { id } = (await gate.post('/v1/gate/settings/webhooks', endpointOf(tenant, n))).body
+  const traits = { email: 'ada@example.com' }
+  if (n === 19) await gate.post('/v1/gate/identities', { schema_id: 'user', traits })
+  await app.clock.settled()
+  return addAttempts(id, n)
 }
 
 /** Lists with the rows of a page, what adds a row, and the order of a row's value by each sort. */
@@ -80,6 +94,17 @@ const LISTS: [
       url: (n) => [1, 0, 2][n % 3] ?? 0,
       delivered: (n) => n % 3,
       p95: (n) => n % 2,
+    },
+  ],
+  [
+    '/webhooks',
+    25,
+    webhook,
+    {
+      status: (n) => (n % 5 > 0 ? 0 : 1),
+      url: (n) => [1, 0, 2][n % 3] ?? 0,
+      delivered: (n) => (n < 20 && n % 5 > 0 ? ((n % 3) + 1) / 3 : (n % 3) / 2),
+      latest: (n) => (n < 20 ? 1 : 0),
     },
   ],
   ['/messages', 50, ({ message }) => message(), { received: (n) => n }],

@@ -3,12 +3,14 @@ import { HOUR, MINUTE, SYSTEM, useConsole } from './fixture.ts'
 
 const app = await useConsole({ start: '2026-03-01T12:00:00.000Z' })
 
-test('Deliveries, users, decisions, logins and runs are limited to a range of their times', async () => {
+test('Deliveries of both kinds, users, decisions, logins and runs are limited to a range of their times', async () => {
   const other = await app.newTenant('Other')
   const acme = await app.newTenant()
   await app.passepartout.bots.enable(SYSTEM, { tenantId: acme.id, environment: 'test' })
   await acme.endpoint()
   await other.endpoint()
+  const url = { url: acme.target.url }
+  const { id: webhook } = (await acme.gate.post('/v1/gate/settings/webhooks', url)).body
   const start = app.clock.now()
   const rowsOf = async (path: string) => (await acme.owner.open(path)).rows
   const job = await acme.job({ schedule: '0 0 1 1 *' })
@@ -26,8 +28,8 @@ test('Deliveries, users, decisions, logins and runs are limited to a range of th
     app.clock.jump(HOUR)
   }
   const at = (hours: number) => new Date(start + hours * HOUR).toISOString().slice(0, 16)
-  const runs = `/jobs/${job}/runs`
-  for (const path of ['/deliveries', '/identities', '/policies/decisions', '/logins', runs]) {
+  const own = ['/deliveries', '/identities', '/policies/decisions', '/logins']
+  for (const path of [...own, `/jobs/${job}/runs`, `/webhooks/${webhook}`]) {
     const { open } = path === '/logins' ? acme.owner.in('test') : acme.owner
     const rows = async (query: string) => (await open(`${path}?${query}`)).rows
     const all = await rows('')

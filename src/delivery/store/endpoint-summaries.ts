@@ -68,7 +68,7 @@ export function createEndpointSummaries({ client }: Db) {
   const latest = client.prepare<LatestDelivery, Stream>(
     `select d.endpoint_id as endpointId, d.state, d.tries, d.created_at as createdAt
       from endpoints e cross join deliveries d
-        on d.seq = (select max(seq) from deliveries where endpoint_id = e.id)
+        on d.seq = (select seq from deliveries where endpoint_id = e.id order by seq desc limit 1)
       where e.tenant_id = +$tenantId and e.stream = +$name and e.deleted_at is null`,
   )
   const nextRetry = client.prepare<{ at: number }, { endpointId: string }>(

@@ -35,7 +35,7 @@ export function deliveriesOf<Context extends PageContext>(of: {
   /** For the name of the file. */
   name: string
   logOf: LogOf
-  /** Of the endpoint to which the list is limited. */
+  /** Of the endpoint to which the list is limited. Throws `not_found` for the path of an unknown one. */
   endpointIdOf: (context: Context) => string | undefined
 }) {
   const scopeOf = (context: Context) => {
@@ -76,7 +76,10 @@ export function deliveriesOf<Context extends PageContext>(of: {
       created_at: (row) => row.created_at,
       ended_at: (row) => row.ended_at,
     },
-    slices: (context: Context) => pagesOf((page) => found(context, page)),
+    slices: (context: Context) => {
+      of.endpointIdOf(context)
+      return pagesOf((page) => found(context, page))
+    },
   })
 
   return { found, failedCount, file, bulk: deliveryBulk(of.logOf) }
@@ -101,7 +104,7 @@ export const deliveryBulk = (logOf: LogOf) => ({
     verb: 'Cancel deliveries',
     noun: NOUN,
     done: 'cancelled',
-    confirm: 'Their endpoints receive no more attempts. You can retry them later.',
+    confirm: 'They get no more attempts. You can retry them later.',
     each: (context, id) => {
       const { log, by } = logOf(context)
       return log.cancel(by, id)
