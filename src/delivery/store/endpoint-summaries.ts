@@ -63,7 +63,7 @@ export function createEndpointSummaries({ client }: Db) {
       from endpoints e cross join endpoint_hours h on h.endpoint_id = e.id
       where e.tenant_id = +$tenantId and e.stream = +$name and e.deleted_at is null
         and h.hour >= +$since
-      group by e.id`,
+      group by e.seq`,
   )
   const latest = client.prepare<LatestDelivery, Stream>(
     `select d.endpoint_id as endpointId, d.state, d.tries, d.created_at as createdAt
