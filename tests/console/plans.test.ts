@@ -9,7 +9,7 @@ const FILTERED = `identities?q=ada identities?state=inactive identities?state=ac
   delayed?q=reminder delayed?status=failed delayed?within=24h delayed?sort=-created
   logins?state=denied logins/users?q=ada endpoints?q=hooks endpoints?state=failing
   endpoints?sort=delivered  messages?event_type=order.paid deliveries?status=failed deliveries?endpoint=${UNKNOWN_ID}
-  deliveries?status=failed&endpoint=${UNKNOWN_ID} deliveries?within=24h&sort=created event-types?q=order keys?engine=relay
+  deliveries?status=failed&endpoint=${UNKNOWN_ID} deliveries?within=24h&sort=created event-types?q=order event-types?sort=-last_seen keys?engine=relay
   audit?action=key audit/export?format=csv audit?since=2026-01-01T00:00:00Z
   find?q=${UNKNOWN_ID} find?q=ada@example.com find?q=svc_live usage?month=2026-02
   admin/tenants?q=acme admin/tenants?status=suspended admin/mail?state=failed

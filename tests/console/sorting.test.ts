@@ -65,6 +65,14 @@ const webhook: Add = async (tenant, n) => {
   return addAttempts(id, n)
 }
 
+/** Ten types at a time. */
+const eventType: Add = async ({ message }, n) => {
+  const event_type = `${n % 2 === 0 ? 'b' : 'a'}.${`${n}`.padStart(2, '0')}`
+  await message({ event_type })
+  if (n % 10 === 9) app.clock.jump(1000)
+  return event_type
+}
+
 /** Lists with the rows of a page, what adds a row, and the order of a row's value by each sort. */
 const LISTS: [
   path: string | ((tenant: Tenant) => Promise<string>),
@@ -109,6 +117,12 @@ const LISTS: [
   ],
   ['/messages', 50, ({ message }) => message(), { received: (n) => n }],
   ['/deliveries', 50, delivery, { created: (n) => n }],
+  [
+    '/event-types',
+    50,
+    eventType,
+    { name: (n) => (n % 2 === 0 ? 100 : 0) + n, last_seen: (n) => Math.floor(n / 10) },
+  ],
 ]
 
 test.each(LISTS)(

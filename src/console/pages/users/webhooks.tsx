@@ -114,7 +114,7 @@ export const webhookList = page({
           rows={found.data}
           hrefOf={({ id }) => href(`/webhooks/${id}`)}
           idOf={({ id }) => id}
-          pages={pagesTo(found.next_cursor)}
+          pages={pagesTo(found.next_cursor, { isByTime: false })}
           sorting={sortedBy(SORTS)}
           selection={useSelection(BULK)}
           empty={

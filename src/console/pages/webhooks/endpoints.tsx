@@ -147,7 +147,10 @@ export const endpointList = page({
               />
             )
           }
-          pages={{ extent: `${rows.length} of ${numeral(count)}`, ...pagesTo(next) }}
+          pages={{
+            extent: `${rows.length} of ${numeral(count)}`,
+            ...pagesTo(next, { isByTime: false }),
+          }}
           sorting={sortedBy(SORTS)}
           selection={useSelection(BULK)}
         />
