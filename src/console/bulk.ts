@@ -112,7 +112,10 @@ export function useSelection(actions: Readonly<Record<string, BulkAction>>): Sel
       id: name.replaceAll('/', '-'),
       href: url('', actionHref(name), { ...filterIn({ query }), ...position }),
       verb,
-      ...(confirm && { question: `${verb} the selected ${noun[1]}?`, consequence: confirm }),
+      ...(confirm && {
+        question: `${verb.split(' ')[0]} the selected ${noun[1]}?`,
+        consequence: confirm,
+      }),
     })),
     selected: new Set(Array.isArray(ids) ? (ids as string[]) : []),
   }

@@ -33,10 +33,10 @@ export function useList() {
     allHref: url('', actionHref(''), { sort: filter.sort }),
     isFiltered: Object.entries(filter).some(([name, value]) => name !== 'sort' && value),
     isFirst: position.cursor === undefined,
-    /** Links to other pages, given the cursor of the next one. */
-    pagesTo: (next: string | null | undefined) => ({
+    /** Links to other pages, given the cursor of the next one. Without `sort`, most lists have the newest first. */
+    pagesTo: (next: string | null | undefined, { isByTime = true } = {}) => ({
       ...pagerLinks(position, next, hrefOf),
-      isSorted: Boolean(filter.sort),
+      isSorted: !isByTime || Boolean(filter.sort),
     }),
     /** For a table whose headers change the order. */
     sortedBy: (sorts: Sorts<string>) => ({

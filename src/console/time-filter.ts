@@ -5,11 +5,17 @@ import { invalid } from '../platform/errors.ts'
 import { momentIn, UTC } from '../platform/time-zone.ts'
 import { timestampIn } from '../platform/timestamp.ts'
 
-const PRESETS = [
-  { value: '1h', label: 'Last hour', ms: HOUR_MS },
-  { value: '24h', label: 'Last 24 hours', ms: DAY_MS },
-  { value: '7d', label: 'Last 7 days', ms: 7 * DAY_MS },
-  { value: '30d', label: 'Last 30 days', ms: 30 * DAY_MS },
+const PAST = [
+  { value: '1h', label: 'Last hour', ms: -HOUR_MS },
+  { value: '24h', label: 'Last 24 hours', ms: -DAY_MS },
+  { value: '7d', label: 'Last 7 days', ms: -7 * DAY_MS },
+  { value: '30d', label: 'Last 30 days', ms: -30 * DAY_MS },
+] as const
+
+const FUTURE = [
+  { value: 'next-1h', label: 'Next hour', ms: HOUR_MS },
+  { value: 'next-24h', label: 'Next 24 hours', ms: DAY_MS },
+  { value: 'next-7d', label: 'Next 7 days', ms: 7 * DAY_MS },
 ] as const
 
 const CUSTOM = 'custom'
@@ -42,21 +48,23 @@ export function checkTimeFilter(of: Parameters<typeof timeFilterIn>[0]): void {
 /** Reads the time filter of a list from the query string: a preset, or a range in the page's time zone. */
 export function timeFilterIn(
   of: { query: TimeQuery; now: number; zone: string },
-  label = 'Time',
+  { label = 'Time', hasFuture = false } = {},
 ): TimeFilter {
   const { query, now, zone } = of
-  const preset = PRESETS.find(({ value }) => value === query.within)
+  const presets = hasFuture ? [...FUTURE, ...PAST] : PAST
+  const preset = presets.find(({ value }) => value === query.within)
   const [since, until] = [query.since || undefined, query.until || undefined]
   const isCustom = !preset && (query.within === CUSTOM || (since ?? until) !== undefined)
   const filter = {
     name: 'within',
     label,
     value: preset?.value ?? (isCustom ? CUSTOM : ''),
-    options: [...PRESETS, { value: CUSTOM, label: 'Custom range' }],
+    options: [...presets, { value: CUSTOM, label: 'Custom range' }],
   }
   if (!isCustom)
     return {
-      ...(preset && { since: now - preset.ms }),
+      ...(preset && { since: now + Math.min(preset.ms, 0) }),
+      ...(preset && hasFuture && { until: now + Math.max(preset.ms, 0) }),
       isSet: preset !== undefined,
       errors: [],
       query: { within: preset?.value },

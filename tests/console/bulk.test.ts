@@ -101,12 +101,12 @@ test('Selected sessions of a user end, and no others', async () => {
   expect(refused.status).toBe(403)
 })
 
-test('Deliveries, endpoints, users and keys are changed together', async () => {
+test('Deliveries, endpoints, webhooks, users and keys are changed together', async () => {
   const acme = await app.newTenant()
   acme.target.fails(500)
   const { owner } = acme
   const endpoints = [await acme.endpoint(), await acme.endpoint()]
-  await acme.message()
+  const message = await acme.message()
   const deliveries = (await owner.open('/deliveries')).rows
   ;(
     await owner.follow(await owner.send('/deliveries/selected/cancel', selected(...deliveries)))
@@ -115,12 +115,32 @@ test('Deliveries, endpoints, users and keys are changed together', async () => {
   await owner.send('/deliveries/selected/resend', selected(...deliveries))
   await app.clock.settled()
   expect((await owner.open('/deliveries?status=succeeded')).rows).toEqual(deliveries)
+  ;(
+    await owner.send(
+      `/messages/${message}/selected/cancel?stage=delivered`,
+      selected(...deliveries),
+    )
+  ).says('2 deliveries not cancelled: Only an open delivery can be cancelled')
   await owner.send('/endpoints/selected/pause', selected(...endpoints))
   expect((await owner.open('/endpoints?state=paused')).rows.toSorted()).toEqual(endpoints)
   await owner.send('/endpoints/selected/delete', selected(...endpoints))
   expect((await owner.open('/endpoints')).rows).toEqual([])
+  const hook = { url: acme.target.url }
+  const webhook = (await acme.gate.post('/v1/gate/settings/webhooks', hook)).body.id
+  await owner.send('/webhooks/selected/pause', selected(webhook))
+  expect((await owner.open('/webhooks?state=paused')).rows).toEqual([webhook])
   const user = { schema_id: 'user', traits: { email: 'ada@example.com' } }
   const { id } = (await acme.gate.post('/v1/gate/identities', user)).body
+  const log = `/webhooks/${webhook}`
+  const held = (await owner.open(`${log}?status=held`)).rows
+  const cancelled = await owner.send(`${log}/selected/cancel?status=held`, selected(...held))
+  expect(cancelled.location).toContain(`${log}?done=webhooks-selected-cancel.one&status=held`)
+  await owner.send('/webhooks/selected/resume', selected(webhook))
+  await owner.send(`${log}/selected/resend`, selected(...held))
+  await app.clock.settled()
+  expect((await owner.open(`${log}?status=succeeded`)).rows).toEqual(held)
+  await owner.send('/webhooks/selected/delete', selected(webhook))
+  expect((await owner.open('/webhooks')).rows).toEqual([])
   await owner.send('/identities/selected/deactivate', selected(id))
   expect((await owner.open('/identities?state=inactive')).rows).toEqual([id])
   await owner.send('/identities/selected/delete', selected(id))

@@ -6,7 +6,7 @@ import { environmentOf } from './one-of-each.ts'
 const app = await useConsole()
 const url = 'http://127.0.0.1:9/'
 
-type Add = (tenant: Tenant, n: number) => Promise<string>
+type Add = (tenant: Tenant, n: number, path: string) => Promise<string>
 
 const idOf = async (sent: Promise<{ body: { id: string } }>) => (await sent).body.id
 const delayed: Add = ({ api }) => {
@@ -42,9 +42,26 @@ const decision: Add = async ({ gate }) => {
   return (await gate.post('/v1/gate/authorize', question)).body.decision_id
 }
 
+const runs = async ({ job }: Tenant) => `/jobs/${await job({ schedule: '0 0 1 1 *' })}/runs`
+
+async function run({ api }: Tenant, _: number, path: string) {
+  const job = `/v1/clockwork${path.replace(/\/runs$/, '')}`
+  await api.post(`${job}/run`)
+  await app.clock.settled()
+  return (await api.get(`${job}/executions`)).body[0].id
+}
+
 /** Lists with filters that match all and no rows, the rows of a page, and what adds a row and has its id. */
-const LISTS: [path: string, all: string, none: string, size: number, odd: number, add: Add][] = [
+const LISTS: [
+  path: string | ((tenant: Tenant) => Promise<string>),
+  all: string,
+  none: string,
+  size: number,
+  odd: number,
+  add: Add,
+][] = [
   ['/jobs', 'state=paused', 'q=nothing', 50, 400, ({ job }) => job({ is_active: false })],
+  [runs, 'status=success', 'status=failed', 50, 400, run],
   ['/delayed', 'status=pending', 'q=nothing', 50, 400, delayed],
   ['/identities', 'state=active', 'q=nothing', 50, 422, user],
   ['/webhooks', 'state=active', 'state=paused', 25, 200, webhook],
@@ -65,12 +82,13 @@ const LISTS: [path: string, all: string, none: string, size: number, odd: number
 
 test.each(LISTS)(
   'The list %s has the newest first, and leads on and back',
-  async (path, all, none, size, statusOfOddCursor, add) => {
+  async (address, all, none, size, statusOfOddCursor, add) => {
     const acme = await app.newTenant()
+    const path = typeof address === 'string' ? address : await address(acme)
     const { open } = acme.owner.in(environmentOf(`/console${path}`))
     ;(await open(path)).says(' yet')
     const ids: string[] = []
-    for (let n = 0; n <= size; n++) ids.unshift(await add(acme, n))
+    for (let n = 0; n <= size; n++) ids.unshift(await add(acme, n, path))
     const href = `${path}?${all}`
     const first = await open(href)
     const second = await open(first.next)

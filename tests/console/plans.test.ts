@@ -4,11 +4,14 @@ import { UNKNOWN_ID, useConsole } from './fixture.ts'
 import { addOneOfEach, environmentOf, pagesIn, pathOf } from './one-of-each.ts'
 
 const FILTERED = `identities?q=ada identities?state=inactive identities?state=active&q=ada
-  jobs?q=nightly jobs?state=failing delayed?q=reminder delayed?status=failed
+  jobs?q=nightly jobs?state=failing jobs?sort=name jobs?sort=-last_run jobs?sort=next_run
+  jobs/:id/runs?status=success&within=24h jobs/:id/runs?sort=started
+  delayed?q=reminder delayed?status=failed delayed?within=24h delayed?sort=-created
   logins?state=denied logins?sort=started logins/users?q=ada logins/users?sort=created
   logins/users?sort=-signed_in&within=7d endpoints?q=hooks endpoints?state=failing
-  messages?event_type=order.paid deliveries?status=failed deliveries?endpoint=${UNKNOWN_ID}
-  deliveries?status=failed&endpoint=${UNKNOWN_ID} event-types?q=order keys?engine=relay
+  endpoints?sort=delivered messages?event_type=order.paid deliveries?status=failed deliveries?endpoint=${UNKNOWN_ID}
+  deliveries?status=failed&endpoint=${UNKNOWN_ID} deliveries?within=24h&sort=created
+  event-types?q=order event-types?sort=-last_seen keys?engine=relay
   keys?sort=name keys?sort=-used keys?sort=expires&state=expired keys?sort=created
   audit?action=key audit?sort=time audit/export?format=csv audit?since=2026-01-01T00:00:00Z
   policies/decisions?result=denied policies/decisions?subject=billing&sort=time

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { HOUR, SYSTEM, useConsole } from './fixture.ts'
+import { HOUR, MINUTE, SYSTEM, useConsole } from './fixture.ts'
 import { environmentOf, letter } from './one-of-each.ts'
 
 const app = await useConsole({ start: '2026-03-01T12:00:00.000Z' })
@@ -8,6 +8,10 @@ const admin = await app.newAdmin()
 const [acme, other] = [await app.newTenant(), await app.newTenant('Other')]
 const start = app.clock.now()
 const rowsOf = async (path: string) => (await acme.owner.open(path)).rows
+const job = await acme.job({ schedule: '0 0 1 1 *' })
+const webhook: string = (
+  await acme.gate.post('/v1/gate/settings/webhooks', { url: acme.target.url })
+).body.id
 const userId = async () => (await rowsOf('/identities')).at(-1) ?? ''
 await addEachHour()
 
@@ -31,7 +35,9 @@ async function addEachHour() {
     const attempt = { method: 'password', ipAddress: null, userAgent: null }
     app.gate.signIns.failed({ tenantId: acme.id, id: await userId() }, attempt, 'wrong')
     await acme.owner.in('test').send('/bots/try')
-    await app.clock.advance(HOUR)
+    await acme.api.post(`/v1/clockwork/jobs/${job}/run`)
+    await app.clock.settled()
+    app.clock.jump(HOUR)
   }
 }
 
@@ -41,6 +47,8 @@ const PATHS = [
   '/policies/decisions?',
   '/logins?',
   '/logins/users?',
+  `/jobs/${job}/runs?`,
+  `/webhooks/${webhook}?`,
   '/audit?action=identity.created&',
   `/identities/${await userId()}/sign-ins?`,
   `/installation/mail?tenant=${acme.id}&`,
@@ -65,6 +73,32 @@ test('A range keeps the order of a list', async () => {
   expect(await rowsOf('/deliveries?sort=created&within=7d')).toEqual(
     (await rowsOf('/deliveries')).toReversed(),
   )
+})
+
+test('Delayed jobs are limited to a range of the time at which they run, also in the future', async () => {
+  const { owner, api, target } = await app.newTenant()
+  const now = app.clock.now()
+  const at = (hours: number) => new Date(now + hours * HOUR).toISOString()
+  const add = async (hours: number) => {
+    const job = { name: 'reminder', url: target.url, run_at: at(hours) }
+    return (await api.post('/v1/clockwork/delayed', job)).body.id as string
+  }
+  const [past, soon, later] = [await add(0.01), await add(3), await add(50)]
+  await app.clock.advance(2 * MINUTE)
+  for (const [query, found] of [
+    ['within=next-1h', []],
+    ['within=next-24h', [soon]],
+    ['within=next-7d', [later, soon]],
+    ['within=24h', [past]],
+    [`since=${at(0)}&until=${at(4)}&sort=run_at`, [past, soon]],
+    [`since=${at(3)}&sort=created`, [soon, later]],
+    [`since=${at(0)}&status=success`, [past]],
+  ] as const) {
+    expect([query, (await owner.open(`/delayed?${query}`)).rows]).toEqual([query, [...found]])
+    const { html } = await owner.open(`/delayed/export?format=ndjson&${query}`)
+    expect([query, html.match(/(?<="id":")[^"]+/g) ?? []]).toEqual([query, [...found]])
+  }
+  expect((await owner.open('/delayed?since=2026-13-01')).status).toBe(422)
 })
 
 test('The audit log is limited to a preset, which its links keep', async () => {

@@ -14,6 +14,8 @@ export function clockworkRows({ first, rows, both, ids, owner, at, created }: Gr
         ...owner(i),
         ...created(i),
         name: `'Nightly report ' || ${i}`,
+        last_status: `iif(${i} % 500 < 2, 'failed', 'success')`,
+        last_run_at: at(i),
         next_run_at: `row.next_run_at + ${i}`,
       }),
     },
@@ -34,7 +36,7 @@ export function clockworkRows({ first, rows, both, ids, owner, at, created }: Gr
     {
       table: 'delayed_jobs',
       of: first.delayed,
-      count: both,
+      count: jobs,
       columns: (i) => ({
         id: ids.delayed(i),
         ...owner(i),

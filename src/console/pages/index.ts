@@ -23,6 +23,7 @@ import { delayedList } from './jobs/delayed.tsx'
 import { newDelayedJob } from './jobs/delayed-form.tsx'
 import { delayedJob } from './jobs/delayed-job.tsx'
 import { editJob, newJob } from './jobs/form.tsx'
+import { jobHistory } from './jobs/history.tsx'
 import { jobPage } from './jobs/job.tsx'
 import { jobList } from './jobs/list.tsx'
 import { jobSigningSecret } from './jobs/signing-secret.tsx'
@@ -59,7 +60,8 @@ import { signInHistoryPage } from './users/sign-ins.tsx'
 import { userPage } from './users/user.tsx'
 import { webhookPage } from './users/webhook.tsx'
 import { webhookDelivery } from './users/webhook-delivery.tsx'
-import { newWebhook, webhookList } from './users/webhooks.tsx'
+import { newWebhook } from './users/webhook-form.tsx'
+import { webhookList } from './users/webhooks.tsx'
 import { deliveryList } from './webhooks/deliveries.tsx'
 import { deliveryPage } from './webhooks/delivery.tsx'
 import { endpointPage } from './webhooks/endpoint.tsx'
@@ -94,6 +96,7 @@ export const PAGES: readonly Page[] = [
   jobList,
   newJob,
   jobPage,
+  jobHistory,
   editJob,
   jobSigningSecret,
   delayedList,

@@ -95,6 +95,26 @@ export function createDeliveryStore({ orm, client }: Db) {
   const all = scan(undefined)
   const ofEndpoint = scan(eq(deliveries.endpointId, $('endpointId')))
   const failed = scan(sql`${deliveries.state} = 'failed'`)
+  const someFailed = orm
+    .select({ endpointId: deliveries.endpointId })
+    .from(deliveries)
+    .where(
+      and(
+        inStream,
+        sql`${deliveries.state} = 'failed'`,
+        sql`${deliveries.seq} > ${$('after')}`,
+        sql`${deliveries.seq} < ${$('before')}`,
+      ),
+    )
+    .limit($('most'))
+    .as('some')
+  const countFailed = orm
+    .select({
+      all: sql<number>`count(*)`,
+      own: sql<number>`count(*) filter (where endpoint_id = ${$('endpointId')})`,
+    })
+    .from(someFailed)
+    .prepare()
   const toEndpoint = orm
     .select()
     .from(deliveries)
@@ -132,6 +152,20 @@ export function createDeliveryStore({ orm, client }: Db) {
       views(ofMessage.all({ tenantId, stream: name, messageSeq, before, limit })),
     all: (stream: Stream, window: Window) => all(stream, window),
     failed: (stream: Stream, window: Window) => failed(stream, window),
+    /**
+     * The number of failed deliveries in a range, to one endpoint if given, counted up to `most` of all
+     * endpoints. Undefined if these may not be all of the endpoint's.
+     */
+    failedCount(
+      { tenantId, name }: Stream,
+      { after = 0, before = END }: Pick<Window, 'after' | 'before'>,
+      { endpointId, most }: { endpointId?: string | undefined; most: number },
+    ): number | undefined {
+      const values = { tenantId, stream: name, after, before, most, endpointId: endpointId ?? '' }
+      const { all = 0, own = 0 } = countFailed.get(values) ?? {}
+      if (endpointId === undefined) return all
+      return all < most ? own : undefined
+    },
     ofEndpoint: (stream: Stream, endpointId: string, window: Window) =>
       ofEndpoint(stream, window, { endpointId }),
     /** The number of the first delivery that was created from a time on. */

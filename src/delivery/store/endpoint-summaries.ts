@@ -1,6 +1,8 @@
 import type { Db } from '../../db/open.ts'
 import { HOUR_MS } from '../../platform/durations.ts'
 import type { Stream } from '../stream.ts'
+import type { HourRow } from './hours.ts'
+import type { DeliveryRow } from './rows.ts'
 
 /** An endpoint with its health, without sealed data. */
 export interface EndpointSummaryRow {
@@ -23,6 +25,9 @@ export interface HourSum {
   succeeded: number
   failed: number
 }
+
+/** The newest delivery of an endpoint. */
+export type LatestDelivery = Pick<DeliveryRow, 'endpointId' | 'state' | 'tries' | 'createdAt'>
 
 /** The pending deliveries of one endpoint, as far as they were counted. */
 export interface ReplayRest {
@@ -48,6 +53,23 @@ export function createEndpointSummaries({ client }: Db) {
       where e.tenant_id = +$tenantId and e.stream = +$name and e.deleted_at is null
         and h.hour >= +$since
       group by h.hour`,
+  )
+  const daySums = client.prepare<HourRow, Stream & { since: number }>(
+    `select e.id as endpointId, max(h.hour) as hour, sum(h.succeeded) as succeeded,
+        sum(h.failed) as failed, sum(h.exhausted) as exhausted, sum(h.cancelled) as cancelled,
+        sum(h.duration_ms) as durationMs, max(h.slowest_ms) as slowestMs,
+        sum(h.up_to_100) as upTo100, sum(h.up_to_300) as upTo300,
+        sum(h.up_to_1000) as upTo1000, sum(h.up_to_3000) as upTo3000
+      from endpoints e cross join endpoint_hours h on h.endpoint_id = e.id
+      where e.tenant_id = +$tenantId and e.stream = +$name and e.deleted_at is null
+        and h.hour >= +$since
+      group by e.seq`,
+  )
+  const latest = client.prepare<LatestDelivery, Stream>(
+    `select d.endpoint_id as endpointId, d.state, d.tries, d.created_at as createdAt
+      from endpoints e cross join deliveries d
+        on d.seq = (select seq from deliveries where endpoint_id = e.id order by seq desc limit 1)
+      where e.tenant_id = +$tenantId and e.stream = +$name and e.deleted_at is null`,
   )
   const nextRetry = client.prepare<{ at: number }, { endpointId: string }>(
     `select due_at as at from deliveries where state = 'waiting' and endpoint_id = +$endpointId
@@ -88,6 +110,11 @@ export function createEndpointSummaries({ client }: Db) {
     all: (stream: Stream): EndpointSummaryRow[] => all.all(stream),
     hourSums: ({ tenantId, name }: Stream, since: number): HourSum[] =>
       hourSums.all({ tenantId, name, since: since - (since % HOUR_MS) }),
+    /** The hours from a time on of each endpoint, as one row; none for endpoints without attempts. */
+    daySums: ({ tenantId, name }: Stream, since: number): HourRow[] =>
+      daySums.all({ tenantId, name, since: since - (since % HOUR_MS) }),
+    /** The newest delivery of each endpoint that has one. */
+    latest: (stream: Stream): LatestDelivery[] => latest.all(stream),
     /** The earliest time for which a delivery waits. */
     nextRetry: (endpointId: string): number | null => nextRetry.get({ endpointId })?.at ?? null,
     /** The number of held deliveries, counted up to `most`. */

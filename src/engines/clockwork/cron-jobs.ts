@@ -194,6 +194,7 @@ export function createCronJobs(parts: {
       tenantId,
       secretHeaders: secretHeaders.stored('cron', id, input.secret_headers ?? {}, null),
       lastRunAt: null,
+      lastStatus: null,
       nextRunAt: nextSlot(columns, now),
       createdAt: now,
       updatedAt: now,

@@ -47,6 +47,7 @@ const cronJob: PortableTable<CronJobRow> = {
     overlap: asItIs,
     isActive: asItIs,
     lastRunAt: asItIs,
+    lastStatus: { leftOut: 'history' },
     nextRunAt: {
       leftOut: 'recomputed: slots missed during the move are not run',
       instead: ({ schedule, timeZone }, now) => scheduleOf(schedule, timeZone).next(now) ?? NEVER,

@@ -1,36 +1,73 @@
+import type { Order } from '../../db/keyset.ts'
+import { rowsBetween } from '../../db/seq-from.ts'
+import { createCursor, type Page, page, sortedPage } from '../../platform/cursor.ts'
 import { HOUR_MS } from '../../platform/durations.ts'
-import { END, type Scan } from '../../platform/scan.ts'
+import { restOf } from '../../platform/scan.ts'
 import { LISTED_EXECUTIONS } from './limits.ts'
 import type { Execution } from './model.ts'
 import { presentExecution } from './present.ts'
-import type { ExecutionSummary, OpenRun } from './store/attempt-summaries.ts'
+import type {
+  AttemptCounts,
+  ExecutionSummary,
+  OpenRun,
+  PastAttempt,
+} from './store/attempt-summaries.ts'
+import {
+  type CronJobSummary,
+  JOB_ORDERS,
+  type JobCounts,
+  type JobFilter,
+  type JobSort,
+} from './store/cron-job-lists.ts'
+import {
+  DELAYED_ORDERS,
+  type DelayedCounts,
+  type DelayedFilter,
+  type DelayedJobSummary,
+  type DelayedSort,
+} from './store/delayed-job-lists.ts'
+import type { DelayedStatus } from './store/delayed-jobs.ts'
 import { type HourOutcomes, hourOf } from './store/hours.ts'
 import type { Store } from './store/index.ts'
-import type {
-  CronJobSummary,
-  DelayedFilter,
-  DelayedJobSummary,
-  DelayedPosition,
-} from './store/job-summaries.ts'
 
-export type { ComingRun, FailingJob, JobTally, LatestRun } from './store/read-model.ts'
+export { MAX_COUNTED } from './store/attempt-summaries.ts'
+export type { ComingRun, FailingJob, LatestRun } from './store/read-model.ts'
 export type {
+  AttemptCounts,
   CronJobSummary,
-  DelayedFilter,
+  DelayedCounts,
   DelayedJobSummary,
-  DelayedPosition,
   ExecutionSummary,
   HourOutcomes,
+  JobCounts,
   OpenRun,
+  PastAttempt,
 }
 
 export type Queries = ReturnType<typeof createQueries>
 
-const LATEST: DelayedPosition = { runAt: END, seq: END }
+/** A page of a list, which has an order of its own unless given. */
+type PageQuery<By extends string> = Partial<Order<By>> & {
+  cursor?: string | undefined
+  limit: number
+}
+
+/** A range of times. */
+interface Times {
+  since?: number | undefined
+  until?: number | undefined
+}
+
+interface HistoryQuery extends Times {
+  status?: Execution['status'] | undefined
+  isAscending?: boolean
+  cursor?: string | undefined
+  limit: number
+}
 
 /** Queries for pages about jobs. Each has a limit, so its cost does not grow with the data. */
 export const createQueries = (store: Store) => {
-  const { jobSummaries, attemptSummaries, hours, runs } = store
+  const { cronJobLists, delayedJobLists, attemptSummaries, hours, runs } = store
   return {
     ...store.readModel,
 
@@ -38,11 +75,21 @@ export const createQueries = (store: Store) => {
     backlog: (now: number) => ({ readyCount: runs.readyCount(), lagMs: runs.lagMs(now) }),
 
     /** Newest first. */
-    jobs: (tenantId: string, { before = END, limit }: Scan): CronJobSummary[] =>
-      jobSummaries.jobs(tenantId, before, limit),
+    jobs(tenantId: string, of: JobFilter & PageQuery<JobSort>): Page<CronJobSummary> {
+      const query = { by: 'created', isDescending: true, ...of } as const
+      return sortedPage({ list: `jobs of ${tenantId}`, ...JOB_ORDERS }, query, (range) =>
+        cronJobLists.list(tenantId, { ...query, ...range }),
+      )
+    },
+
+    /** The jobs that a search and a tag find, by state. */
+    jobCounts: (tenantId: string, of?: JobFilter): JobCounts => cronJobLists.count(tenantId, of),
+
+    /** Tags of jobs, by name. */
+    jobTags: cronJobLists.tags,
 
     /** The newest job with exactly this URL. */
-    jobAt: jobSummaries.jobAt,
+    jobAt: cronJobLists.newestAt,
 
     /** Results of all attempts in the `count` hours up to and including `upTo`'s, oldest first. */
     hours(tenantId: string, { upTo, count }: { upTo: number; count: number }): HourOutcomes[] {
@@ -54,25 +101,42 @@ export const createQueries = (store: Store) => {
       })
     },
 
-    /** Latest first, searched among the 10,000 jobs after a position. */
-    delayed: (
+    /** Latest run first. */
+    delayed(
       tenantId: string,
-      of: DelayedFilter & { limit: number; before?: DelayedPosition | undefined },
-    ) => jobSummaries.delayed(tenantId, of.before ?? LATEST, of, of.limit),
+      of: DelayedFilter & { status?: DelayedStatus | undefined } & PageQuery<DelayedSort>,
+    ): Page<DelayedJobSummary> {
+      const query = { by: 'run_at', isDescending: true, ...of } as const
+      const list = `delayed jobs of ${tenantId}`
+      return sortedPage({ list, ...DELAYED_ORDERS }, query, (range) =>
+        delayedJobLists.list(tenantId, { ...query, ...range }),
+      )
+    },
 
-    /** Where a search without further results continues; undefined if it has reached the end. */
-    lastSearched: (
-      tenantId: string,
-      before: DelayedPosition = LATEST,
-    ): DelayedPosition | undefined => jobSummaries.lastSearched(tenantId, before),
-
-    /** Delayed jobs in a time range, earliest run first. */
-    delayedBetween: (tenantId: string, of: { from: number; to?: number; limit: number }) =>
-      jobSummaries.delayedBetween({ tenantId, to: END, ...of }),
-
+    /** The delayed jobs that a filter finds, by status. */
+    delayedCounts: (tenantId: string, filter: DelayedFilter): DelayedCounts =>
+      delayedJobLists.count(tenantId, filter),
     /** The newest attempts of one of the tenant's jobs of either kind, without response bodies. */
     attempts: (tenantId: string, jobId: string, limit = LISTED_EXECUTIONS): ExecutionSummary[] =>
       attemptSummaries.attempts(tenantId, jobId, limit),
+
+    /** All kept attempts of a job, newest first unless `isAscending`. */
+    history(tenantId: string, jobId: string, query: HistoryQuery): Page<PastAttempt> {
+      const { limit, cursor, status, isAscending } = query
+      const cursors = createCursor(`attempts of ${jobId}`)
+      const range = {
+        ...rowsBetween(attemptSummaries.seqFrom, query),
+        isAscending,
+        limit: limit + 1,
+      }
+      const window = restOf(range, cursors.positionOf(cursor))
+      const rows = attemptSummaries.history(tenantId, jobId, { ...window, status })
+      return page(rows, limit, ({ seq }) => cursors.encode(seq))
+    },
+
+    /** The kept attempts of a job by status, counted up to `MAX_COUNTED`. */
+    historyCounts: (tenantId: string, jobId: string, times: Times): AttemptCounts =>
+      attemptSummaries.count(tenantId, jobId, rowsBetween(attemptSummaries.seqFrom, times)),
 
     attempt(tenantId: string, jobId: string, id: string): Execution | undefined {
       const row = attemptSummaries.attempt(tenantId, jobId, id)

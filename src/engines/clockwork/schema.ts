@@ -34,6 +34,17 @@ const options = () => ({
   deduplicationId: text('deduplication_id'),
 })
 
+/** Later than any run. */
+export const NO_NEXT_RUN = 9_000_000_000_000_000
+
+/**
+ * What cron jobs are sorted by. Jobs that never ran come before those that did, and paused jobs after those
+ * with a next run. Without commas, at which drizzle-kit splits the columns of an index.
+ */
+export const NAME = 'name collate nocase'
+export const LAST_RUN = 'case when last_run_at is null then 0 else last_run_at end'
+export const NEXT_RUN = `case when is_active = 1 then next_run_at else ${NO_NEXT_RUN} end`
+
 export const cronJobs = sqliteTable(
   'cron_jobs',
   {
@@ -51,6 +62,8 @@ export const cronJobs = sqliteTable(
       .default('skip'),
     isActive: integer('is_active', { mode: 'boolean' }).notNull(),
     lastRunAt: integer('last_run_at'),
+    /** Result of the newest attempt that has ended; null if there is none. */
+    lastStatus: text('last_status', { enum: ['success', 'failed'] }),
     nextRunAt: integer('next_run_at').notNull(),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
@@ -61,7 +74,10 @@ export const cronJobs = sqliteTable(
     uniqueIndex('cron_jobs_deduplication')
       .on(t.tenantId, t.deduplicationId)
       .where(sql`deduplication_id is not null`),
-    index('cron_jobs_next').on(t.tenantId, t.nextRunAt).where(sql`is_active = 1`),
+    index('cron_jobs_by_name').on(t.tenantId, sql.raw(NAME), t.seq),
+    index('cron_jobs_by_last_run').on(t.tenantId, sql.raw(LAST_RUN), t.seq),
+    index('cron_jobs_by_next_run').on(t.tenantId, sql.raw(NEXT_RUN), t.seq),
+    index('cron_jobs_by_state').on(t.tenantId, t.lastStatus, t.isActive),
     index('cron_jobs_due').on(t.nextRunAt).where(sql`is_active = 1`),
   ],
 )
@@ -90,6 +106,7 @@ export const delayedJobs = sqliteTable(
     uniqueIndex('delayed_jobs_deduplication')
       .on(t.tenantId, t.deduplicationId)
       .where(sql`deduplication_id is not null`),
+    index('delayed_jobs_by_creation').on(t.tenantId, t.createdAt, t.seq),
     index('delayed_jobs_expired').on(t.expiresAt).where(sql`expires_at is not null`),
     index('delayed_jobs_ended').on(t.tenantId, t.expiresAt).where(sql`expires_at is not null`),
     check(

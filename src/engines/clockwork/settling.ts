@@ -37,6 +37,7 @@ export function createSettling(parts: {
     store.executions.complete(run.executionId, result)
     store.hours.add(run.tenantId, result)
     if (run.jobKind === 'delayed') moveDelayedJob(run, result, retryAt)
+    else noteStatus(run, result)
     if (retryAt === undefined) jobAlerts.ended(run, result)
     events.attemptEnded(result.status, Math.max(startedAt - run.dueAt, 0))
     const isReleased = retryAt === undefined && store.runs.release(run.tenantId, run.jobId)
@@ -59,6 +60,11 @@ export function createSettling(parts: {
     const job = store.cronJobs.find(tenantId, jobId)
     return job?.isActive || trigger === 'manual' ? job : undefined
   }
+
+  const noteStatus = (
+    { tenantId, jobId: id, executionId }: LeasedRun,
+    { status }: ExecutionResult,
+  ) => store.cronJobs.noteStatus({ tenantId, id, executionId, status })
 
   function moveDelayedJob(
     { tenantId, jobId }: RunRow,

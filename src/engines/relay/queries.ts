@@ -2,6 +2,7 @@ import { HEALTHY } from '../../delivery/health.ts'
 import type { Delivery } from '../../delivery/index.ts'
 import { filterOf, matchOf } from '../../delivery/matching.ts'
 import type { EndpointSummaryRow, ReplayRest } from '../../delivery/store/endpoint-summaries.ts'
+import type { Stream } from '../../delivery/stream.ts'
 import type { Caller } from '../../platform/caller.ts'
 import { type Clock, isoOrNull, isoTime } from '../../platform/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../../platform/durations.ts'
@@ -40,19 +41,14 @@ export const REPLAY_COUNTED = 5000
 /** The most deliveries searched for one with an attempt. */
 const MAX_TRIED_SCANNED = 100
 
-/** With more endpoints than this, the hourly sums cost too much to compute for every page. */
+/** With more endpoints than this, sums cost too much to compute for every page. */
 const ENDPOINTS_SUMMED = 200
-/**
- * How long the totals are cached for streams with many endpoints. A chart of a day hardly changes in this time.
- */
+/** How long sums are cached for streams with many endpoints. A chart of a day hardly changes in this time. */
 const SUM_KEPT_MS = MINUTE_MS
-const MAX_SUMS = 1000
 
 /** Endpoints as pages list them or monitor one. */
 export function createQueries(parts: { delivery: Delivery; clock: Clock }) {
   const { delivery, clock } = parts
-  const sums = new Map<string, { at: number; hours: HourSum[] }>()
-
   /** Newest first. Their number is bounded by the limit per stream. */
   const all = (caller: Caller): EndpointStats[] =>
     delivery.endpointSummaries.all(streamOf(caller)).map(presentSummary)
@@ -61,20 +57,18 @@ export function createQueries(parts: { delivery: Delivery; clock: Clock }) {
   const dayOf = ({ id }: Pick<Endpoint, 'id'>): Stats['data'] =>
     presentStats(delivery.hours.between(id, clock.now() - DAY_MS, clock.now() + 1)).data
 
-  /** The last day of all `count` endpoints together, by hour. */
-  function dayOfAll(caller: Caller, count: number): HourSum[] {
-    const now = clock.now()
-    const stream = streamOf(caller)
-    const name = `${stream.tenantId} ${stream.name}`
-    const known = sums.get(name)
-    if (count > ENDPOINTS_SUMMED && known && now - known.at < SUM_KEPT_MS) return known.hours
-    const hours = delivery.endpointSummaries
-      .hourSums(stream, now - DAY_MS)
-      .map((row) => ({ ...row, hour: isoTime(row.hour) }))
-    if (sums.size >= MAX_SUMS) sums.clear()
-    if (count > ENDPOINTS_SUMMED) sums.set(name, { at: now, hours })
-    return hours
-  }
+  /** The last day of all endpoints together, by hour. */
+  const dayOfAll = createSums<HourSum[]>(clock, 1000, (stream, since) =>
+    delivery.endpointSummaries
+      .hourSums(stream, since)
+      .map((row) => ({ ...row, hour: isoTime(row.hour) })),
+  )
+
+  /** The last day of each endpoint, as a single row; of those with attempts. */
+  const dayOfEach = createSums<ReadonlyMap<string, Stats['data']>>(clock, 20, (stream, since) => {
+    const rows = delivery.endpointSummaries.daySums(stream, since)
+    return new Map(rows.map((row) => [row.endpointId, presentStats([row]).data]))
+  })
 
   /** For the caller's endpoints. While a breaker is open, the next attempt is its trial. */
   function waitingFor({ id, active, health }: EndpointStats): Waiting {
@@ -93,7 +87,27 @@ export function createQueries(parts: { delivery: Delivery; clock: Clock }) {
   const replayRest = (caller: Caller, id: string): ReplayRest =>
     delivery.endpointSummaries.replayRest(caller.tenantId, id, REPLAY_COUNTED)
 
-  return { all, dayOf, dayOfAll, waitingFor, lastTriedAt, replayRest }
+  return { all, dayOf, dayOfAll, dayOfEach, waitingFor, lastTriedAt, replayRest }
+}
+
+/** Sums over the last day of a caller's `count` endpoints. Those of many are kept for up to `most` callers. */
+function createSums<Sums>(
+  clock: Clock,
+  most: number,
+  read: (stream: Stream, since: number) => Sums,
+) {
+  const kept = new Map<string, { at: number; sums: Sums }>()
+  return (caller: Caller, count: number): Sums => {
+    const now = clock.now()
+    const stream = streamOf(caller)
+    const name = `${stream.tenantId} ${stream.name}`
+    const known = kept.get(name)
+    if (count > ENDPOINTS_SUMMED && known && now - known.at < SUM_KEPT_MS) return known.sums
+    const sums = read(stream, now - DAY_MS)
+    if (kept.size >= most) kept.clear()
+    if (count > ENDPOINTS_SUMMED) kept.set(name, { at: now, sums })
+    return sums
+  }
 }
 
 /** Whether an endpoint subscribes to messages of a type and channel. If one is omitted, any matches. */

@@ -17,16 +17,19 @@ export type DeliveryLog = ReturnType<typeof createDeliveryLog>
 
 type Cursors = ReturnType<typeof createCursor<'number'>>
 
-interface DeliveryQuery {
-  limit: number
-  cursor?: string | undefined
-  status?: Status | undefined
+interface Scope {
   endpoint_id?: string | undefined
-  /** Oldest first. */
-  isAscending?: boolean
   /** Limit the time of creation. */
   since?: number | undefined
   until?: number | undefined
+}
+
+interface DeliveryQuery extends Scope {
+  limit: number
+  cursor?: string | undefined
+  status?: Status | undefined
+  /** Oldest first. */
+  isAscending?: boolean
 }
 
 /** Callers see the deliveries of their stream. Cursors of `cursorsOf` work nowhere else. */
@@ -55,6 +58,13 @@ export function createDeliveryLog(parts: {
       has_more: true,
       next_cursor: cursorsOf(caller).encode(last.seq),
     }
+  }
+
+  /** The failed deliveries of a list, counted up to `most`; undefined if that doesn't tell the number. */
+  function failedCount(caller: Caller, query: Scope, most: number): number | undefined {
+    const range = rowsBetween(deliveries.seqFrom, query)
+    const endpointId = query.endpoint_id
+    return deliveries.failedCount(streamOf(caller), range, { endpointId, most })
   }
 
   /** Failed deliveries have their own index. */
@@ -112,5 +122,5 @@ export function createDeliveryLog(parts: {
   const isActive = ({ tenantId }: Caller, { endpointId }: DeliveryView): boolean =>
     endpoints.isActive(tenantId, endpointId)
 
-  return { list, ofMessage, get, resend, cancel }
+  return { list, failedCount, ofMessage, get, resend, cancel }
 }

@@ -239,8 +239,13 @@ test('A job shows its runs one by one, or all in a list, and skipped slots as a 
   await job.owner.sees(before.next, shown(newest))
   ;(await job.see(`?execution=${oldest}`)).says(shown(oldest))
   expect((await other.see(`?execution=${oldest}`)).status).toBe(404)
-  const list = (await job.see('?list=all')).html.split('class="rows"')[1] ?? ''
-  expect(list.match(/<tr/g)).toHaveLength(4)
+  expect(last.links).toContain(`${job.path}/runs`)
+  const list = await job.see('/runs')
+  expect([list.rows, list.links.filter((link) => link.includes(middle))]).toEqual([
+    [newest, middle, oldest],
+    [`${job.path}?execution=${middle}`],
+  ])
+  expect((await other.owner.open(`${job.path}/runs`)).status).toBe(404)
   app.clock.jump(5 * MINUTE)
   await app.clock.advance(2 * MINUTE)
   expect((await job.see()).html).toMatch(/\d slots? skipped/)

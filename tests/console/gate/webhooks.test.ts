@@ -117,6 +117,6 @@ test('The log of a webhook leads to deliveries, which members retry', async () =
   const seen = await viewer.sees(path, '-signature: ********')
   for (const part of ['v1,', 'v1=', 'curl ', 'Retry']) expect(seen.html).not.toContain(part)
   await owner.sees(`${PAGE}/${failing}`, 'retrying')
-  await owner.sees(`${PAGE}/${failing}?status=failed`, 'No failed deliveries')
-  await owner.sees(PAGE, 'last delivery of 1 failed')
+  await owner.sees(`${PAGE}/${failing}?status=failed`, 'No matching deliveries')
+  expect((await owner.sees(PAGE, '1 active, 1 failing')).rows).toEqual([failing, id])
 })

@@ -55,6 +55,26 @@ test('The list filters by status and endpoint', async () => {
   await owner.sees(PAGE, '1 of the last 2 deliveries failed or retrying')
 })
 
+test('Failed deliveries are the first filter, with their number in the list', async () => {
+  const { id: tenantId, owner, endpoint, message, target } = await app.newTenant()
+  target.fails(410, '/gone')
+  const good = await endpoint()
+  const [gone] = [await endpoint({ url: new URL('/gone', target.url).href })]
+  await endpoint({ url: new URL('/gone', target.url).href })
+  await message()
+  for (const [query, chips] of [
+    ['', 'Failed2 All Pending'],
+    [`endpoint=${gone}`, 'Failed1 All Pending'],
+    [`endpoint=${good}`, 'All Pending Delivering Retrying Held Delivered Failed0 Cancelled'],
+    ['since=2027-01-01', 'Delivered Failed0 Cancelled'],
+  ])
+    expect((await owner.open(`${PAGE}?${query}`)).text).toContain(chips as string)
+  const stream = { tenantId, name: 'relay.live' } as const
+  const countOf = (endpointId: string | undefined, most: number) =>
+    app.delivery.deliveries.failedCount(stream, {}, { endpointId, most })
+  expect([countOf(undefined, 1), countOf(gone, 2), countOf(gone, 3)]).toEqual([1, undefined, 1])
+})
+
 test('Only the first page updates itself', async () => {
   const { owner, endpoint, message } = await app.newTenant()
   const id = await endpoint()
@@ -62,7 +82,8 @@ test('Only the first page updates itself', async () => {
   const first = await owner.open(PAGE)
   const streamOf = async (path: string) => streamIn((await owner.open(path)).html)
   expect(await streamOf(`${PAGE}?endpoint=${id}`)).toContain(`endpoint=${id}`)
-  for (const path of [`${PAGE}?status=failed`, first.next]) expect(await streamOf(path)).toBe('')
+  for (const path of [`${PAGE}?status=failed`, `${PAGE}?since=2026-01-01`, first.next])
+    expect(await streamOf(path)).toBe('')
   const listener = await listen(app.url + streamIn(first.html), owner.headers)
   await message({ event_type: 'order.new' })
   await app.clock.advance(1000)

@@ -17,11 +17,11 @@ test('The list summarizes the states, and finds endpoints by state, text and id'
   await message()
   const list = await owner.sees(PAGE, '100%', '0.0%', 'Retry in 5 s')
   expect(list.text).toMatch(/1 active, 1 failing since \d\d:\d\d UTC, 1 paused/)
-  expect(list.rows).toEqual([failing, paused, good])
+  expect(list.rows).toEqual([failing, good, paused])
   for (const [query, found] of [
     ['state=failing', [failing]],
     ['state=paused', [paused]],
-    ['state=unknown', [failing, paused, good]],
+    ['state=unknown', [failing, good, paused]],
     ['q=stAging', [paused]],
     [`q=${good}`, [good]],
   ])

@@ -1,6 +1,15 @@
 import { expect, test } from 'bun:test'
 import { count, HALF_MINUTE, HOUR, MINUTE } from '../relay/support.ts'
-import { advanceWaiting, at, DELAYED, type Fixture, JOBS, jobsOf, useClockwork } from './support.ts'
+import {
+  advanceWaiting,
+  at,
+  breathe,
+  DELAYED,
+  type Fixture,
+  JOBS,
+  jobsOf,
+  useClockwork,
+} from './support.ts'
 
 const { app, fresh } = await useClockwork()
 const { clock, db } = app
@@ -47,6 +56,30 @@ test('The attempts of an hour stay when the job is deleted, an interrupted one a
   expect(hoursOf(fixture, 1)).toEqual(['1-1'])
 })
 
+test('A job has the status of the newest attempt that has ended', async () => {
+  const { acme, createJob, runNow, target } = await fresh()
+  const job = await createJob({ schedule: '0 0 1 1 *' })
+  const statusOf = () => queries.jobs(acme.id, { limit: 1 }).data[0]?.lastStatus
+  const held = target.hold()
+  await runNow(job)
+  await held.arrived(1)
+  expect(statusOf()).toBe(null)
+  target.answers(200)
+  await runNow(job)
+  while (statusOf() === null) await breathe(app)
+  held.release(404)
+  await clock.settled()
+  const attempts = queries.attempts(acme.id, job.id).map(({ status }) => status)
+  expect([attempts, statusOf()]).toEqual([['success', 'failed'], 'success'])
+  target.answers(404)
+  await runNow(job)
+  await clock.settled()
+  expect([statusOf(), queries.jobCounts(acme.id)]).toEqual([
+    'failed',
+    { all: 1, failing: 1, paused: 0 },
+  ])
+})
+
 test('Every query is about one tenant', async () => {
   const fixture = await fresh()
   const { acme, target } = fixture
@@ -69,7 +102,7 @@ test('Every query is about one tenant', async () => {
   expect(names(queries.latest(acme.id, 10))).toEqual(['mine'])
   expect(names(queries.latest(other.id, 10))).toEqual(['theirs'])
   for (const tenant of [acme, other])
-    expect(queries.tally(tenant.id)).toEqual({ active: 1, paused: 0 })
+    expect(queries.jobCounts(tenant.id)).toMatchObject({ all: 1, paused: 0 })
   expect(queries.attempt(acme.id, job.id, id)).toMatchObject({ id })
   expect(queries.attempts(acme.id, job.id)).toMatchObject([{ id }])
   expect(queries.open(acme.id, job.id)).toMatchObject([{ attempt: 2, state: 'waiting' }])
@@ -82,14 +115,16 @@ test('Every query is about one tenant', async () => {
   expect(count(app, 'clockwork_hours')).toBe(1)
 })
 
-test('A search for delayed jobs takes its text literally', async () => {
+test('A search for jobs takes its text literally, in any case', async () => {
   const { acme } = await fresh()
   const run_at = at('13:00:00')
-  for (const name of ['100 % of it', '100 parts', 'under_score', 'underscore'])
+  for (const name of ['100 % of it', '100 parts', 'under_score', 'underscore', 'Übersicht'])
     await acme.api.post(DELAYED, { name, run_at, url: 'http://127.0.0.1:9/' })
-  const found = (q: string) => queries.delayed(acme.id, { q, limit: 10 }).map(({ name }) => name)
+  const found = (q: string) =>
+    queries.delayed(acme.id, { q, limit: 10 }).data.map(({ name }) => name)
   expect(found('100 %')).toEqual(['100 % of it'])
   expect(found('r_s')).toEqual(['under_score'])
   expect(found('UNDER')).toEqual(['underscore', 'under_score'])
+  for (const q of ['über', 'ÜBER', 'Über']) expect(found(q)).toEqual(['Übersicht'])
   expect(found('\\')).toEqual([])
 })

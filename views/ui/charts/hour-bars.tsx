@@ -27,16 +27,21 @@ export const hourBarsOf = (hours: readonly HourTally[], now: number): HourBar[] 
 export const attemptsOf = (hours: readonly HourTally[]): number =>
   hours.reduce((sum, { succeeded, failed }) => sum + succeeded + failed, 0)
 
+/** Share of successful attempts; undefined without attempts. */
+export function deliveredIn(hours: readonly HourTally[]): number | undefined {
+  const all = attemptsOf(hours)
+  return all === 0 ? undefined : hours.reduce((sum, hour) => sum + hour.succeeded, 0) / all
+}
+
 /**
  * Share of successful attempts, such as `99.2%`. Counts attempts rather than deliveries, so that
  * deliveries that are still retrying count as well.
  */
 export function shareOf(hours: readonly HourTally[]): string {
-  const succeeded = hours.reduce((sum, hour) => sum + hour.succeeded, 0)
-  const all = attemptsOf(hours)
-  if (all === 0) return '–'
+  const share = deliveredIn(hours)
+  if (share === undefined) return '–'
   // Rounded down, so that only a full success shows 100%.
-  return `${(Math.floor((succeeded / all) * 1000) / 10).toFixed(succeeded === all ? 0 : 1)}%`
+  return `${(Math.floor(share * 1000) / 10).toFixed(share === 1 ? 0 : 1)}%`
 }
 
 interface HourBar {

@@ -4,7 +4,7 @@ import { Columns, PageHead, Section } from '../../../../views/ui/section.tsx'
 import type { Tone } from '../../../../views/ui/status.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { counted, listed } from '../../../../views/ui/words.ts'
-import type { JobTally } from '../../../engines/clockwork/queries.ts'
+import type { JobCounts } from '../../../engines/clockwork/queries.ts'
 import { type LivePart, type PageContext, page, usePage } from '../../page.tsx'
 import { Alerts, failingIn, issuesOf, type TenantIssues } from './alerts.tsx'
 import { Checklist } from './checklist.tsx'
@@ -19,7 +19,7 @@ interface Overview {
   isFresh: boolean
   today: Today
   /** Jobs and their runs are undefined in the test environment, which has none. */
-  jobs: JobTally | undefined
+  jobs: JobCounts | undefined
   upcoming: readonly UpcomingRun[] | undefined
   issues: TenantIssues
   activity: readonly Activity[]
@@ -39,8 +39,7 @@ export const overviewPage = page({
     const isLive = environment === 'live'
     const upcoming = isLive ? upcomingRuns(clockwork, tenantId, now) : undefined
     const activity = latestActivity(context)
-    const { active = 0, paused = 0 } = known.jobs ?? {}
-    const isUsed = activity.length > 0 || (upcoming ?? []).length > 0 || active + paused > 0
+    const isUsed = [activity.length, upcoming?.length, known.jobs?.all].some(Boolean)
     // An empty test environment says nothing about the tenant.
     return { ...known, isFresh: isLive && !isUsed && !hasEndpoint, upcoming, activity }
   },
@@ -77,7 +76,7 @@ function countsOf(context: PageContext) {
   return {
     issues: issuesOf(context),
     today: dayCounts.of(tenantId, environment),
-    jobs: environment === 'live' ? clockwork.queries.tally(tenantId) : undefined,
+    jobs: environment === 'live' ? clockwork.queries.jobCounts(tenantId) : undefined,
     hasEndpoint: delivery.queries.addresses(stream).length > 0,
   }
 }
@@ -110,7 +109,7 @@ function stateOf({ isFresh, jobs, issues }: Overview): { tone: Tone; sentence: C
   if (failing > 0) return { tone: 'bad', sentence: <Failing issues={issues} /> }
   if (issues.bots.length > 0 || issues.keys.length > 0 || issues.usage)
     return { tone: 'warn', sentence: 'Everything is running, but something needs attention.' }
-  const active = jobs?.active ?? 0
+  const active = jobs ? jobs.all - jobs.paused : 0
   return {
     tone: 'good',
     sentence:

@@ -1,35 +1,33 @@
 import type { VNode } from 'preact'
 import { TimeAxis } from '../../../../views/ui/charts/time-axis.tsx'
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
-import { FilterBar } from '../../../../views/ui/filter-bar.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
-import { type Pages, pagerLinks } from '../../../../views/ui/pager.tsx'
 import { PageHead, Section } from '../../../../views/ui/section.tsx'
+import { sortingIn } from '../../../../views/ui/sorting.ts'
 import { StatusBadge } from '../../../../views/ui/status.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
-import { FilterChips } from '../../../../views/ui/tabs.tsx'
 import { shorten, Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
 import { numeral } from '../../../../views/ui/words.ts'
 import type { DelayedJob } from '../../../engines/clockwork/model.ts'
-import type { DelayedJobSummary, DelayedPosition } from '../../../engines/clockwork/queries.ts'
+import type { DelayedCounts, DelayedJobSummary } from '../../../engines/clockwork/queries.ts'
 import { isoTime } from '../../../platform/clock.ts'
-import { createCursor } from '../../../platform/cursor.ts'
+import type { Page } from '../../../platform/cursor.ts'
 import { DAY_MS, HOUR_MS } from '../../../platform/durations.ts'
 import { bulk, useSelection } from '../../bulk.ts'
-import { ExportMenu, exportOf } from '../../export.tsx'
+import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
+import { ListChips, ListFilters, useList } from '../../list.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
+import { type TimeFilter, timeFilterIn } from '../../time-filter.ts'
 import { DELAYED_WORDS } from './execution.tsx'
 
 /** Number of upcoming runs in the list; the axis shows all. */
 const LISTED = 5
-const ROWS = 50
-/** Pending and ended jobs are counted up to this number. */
-const MAX_COUNTED = 1000
-/** With more jobs, the filters show no counts. */
-const MAX_IN_CHIPS = 500
+const ON_A_PAGE = 50
 /** Most runs on the time axis. */
 const UPCOMING_SHOWN = 40
+
+const SORTS = { run_at: 'desc', created: 'desc' } as const
 
 type Status = DelayedJob['status']
 const STATUSES = [
@@ -41,15 +39,11 @@ const STATUSES = [
 ] as const satisfies Status[]
 
 interface DelayedList {
-  rows: readonly DelayedJobSummary[]
-  /** The tenant has no delayed jobs. */
-  isNone: boolean
+  found: Page<DelayedJobSummary>
   summary: ReturnType<typeof summaryOf>
-  /** Number of jobs by status; undefined if there are too many to count. */
-  counts: Counts | undefined
-  q: string
-  status: Status | undefined
-  pages: Pages
+  /** Jobs that match the search and the time, by status. */
+  counts: DelayedCounts
+  time: TimeFilter
 }
 
 const BULK = {
@@ -63,8 +57,6 @@ const BULK = {
   }),
 }
 
-const cursor = createCursor('console delayed jobs', ['number', 'number'])
-
 /** Delayed jobs of a tenant, latest first, with search and filters from the query string. */
 export const delayedList = page({
   path: '/delayed',
@@ -72,29 +64,20 @@ export const delayedList = page({
   right: 'read',
   title: 'Delayed jobs',
 
-  load(context): DelayedList {
-    const { clockwork, tenantId, query, position, href } = context
-    const { q = '' } = query
-    const status = STATUSES.find((one) => one === query.status)
-    const at = cursor.positionOf(position.cursor)
-    const before = at && { runAt: at[0], seq: at[1] }
-    const { rows, next, counts } = pageOf(context, { q, status, before })
-    return {
-      rows,
-      isNone: rows.length === 0 && clockwork.queries.delayed(tenantId, { limit: 1 }).length === 0,
-      summary: summaryOf(context),
-      counts,
-      q,
-      status,
-      pages: pagerLinks(position, next && cursor.encode([next.runAt, next.seq]), (to) =>
-        href('/delayed', { q, status, ...to }),
-      ),
-    }
-  },
+  load: (context): DelayedList => ({
+    found: foundBy(context, { cursor: context.position.cursor, limit: ON_A_PAGE }),
+    summary: summaryOf(context),
+    counts: context.clockwork.queries.delayedCounts(context.tenantId, filterOf(context)),
+    time: timeIn(context),
+  }),
+
+  status: ({ time }) => (time.errors.length > 0 ? 422 : 200),
 
   view(list) {
+    const { found, counts, time } = list
     const { href, may } = usePage()
-    const { isNone } = list
+    const { isFiltered, pagesTo, sortedBy } = useList()
+    const isNone = counts.all === 0 && !isFiltered
     const action = may('change') && (
       <LinkButton weight="primary" href={href('/delayed/new')}>
         Create delayed job
@@ -104,20 +87,35 @@ export const delayedList = page({
       <>
         <PageHead
           title="Delayed jobs"
-          state={stateOf(list)}
+          state={isNone ? { sentence: 'No delayed jobs' } : stateOf(list)}
           action={!isNone && action}
           aside={!isNone && <ExportMenu />}
         />
-        {!isNone && <UpcomingRuns {...list} />}
-        {!isNone && <Filters {...list} />}
+        {!isNone && (
+          <>
+            <UpcomingRuns {...list} />
+            <ListChips
+              name="status"
+              all={counts.all}
+              chips={STATUSES.map((value) => ({
+                value,
+                label: DELAYED_WORDS[value].label,
+                count: counts[value],
+                tone: DELAYED_WORDS[value].tone,
+              }))}
+            />
+            <ListFilters search={{ label: 'Search by name, URL or ID' }} time={time} />
+          </>
+        )}
         <DataTable
           caption="Delayed jobs"
           columns={COLUMNS}
-          rows={list.rows}
+          rows={found.data}
           hrefOf={({ id }) => href(`/delayed/${id}`)}
           idOf={({ id }) => id}
-          empty={isNone ? <NoJobs action={action} /> : <NoMatches {...list} />}
-          pages={list.pages}
+          empty={isNone ? <NoJobs action={action} /> : <NoMatches />}
+          pages={pagesTo(found.next_cursor)}
+          sorting={sortedBy(SORTS)}
           selection={useSelection(BULK)}
         />
       </>
@@ -135,79 +133,47 @@ export const delayedList = page({
         url: ({ url }) => url,
         status: ({ status }) => status,
         run_at: ({ runAt }) => isoTime(runAt),
+        created_at: ({ createdAt }) => isoTime(createdAt),
       },
-      slices: matching,
+      slices: (context: PageContext) => pagesOf((of) => foundBy(context, of)),
     }),
   },
 })
 
-/** All jobs that match the filter of the query string, in slices. */
-function* matching({ clockwork: { queries }, tenantId, query }: PageContext) {
-  const { q = '' } = query
-  const status = STATUSES.find((one) => one === query.status)
-  for (let before: DelayedPosition | undefined; ; ) {
-    const rows = queries.delayed(tenantId, { q, status, before, limit: MAX_IN_CHIPS })
-    yield rows
-    const last = rows.length === MAX_IN_CHIPS ? rows.at(-1) : queries.lastSearched(tenantId, before)
-    if (!last) return
-    before = { runAt: last.runAt, seq: last.seq }
-  }
+const timeIn = (context: PageContext) => timeFilterIn(context, { label: 'Run at', hasFuture: true })
+
+function filterOf(context: PageContext) {
+  const { since, until } = timeIn(context)
+  return { q: context.query.q, since, until }
 }
 
-/** One page of matching jobs, and the next cursor. A small result also provides the counts of the filters. */
-function pageOf(
-  { clockwork: { queries }, tenantId }: PageContext,
-  { q, status, before }: DelayedFilters,
-) {
-  const found = queries.delayed(tenantId, { q, limit: MAX_IN_CHIPS + 1 })
-  const isFew = found.length <= MAX_IN_CHIPS
-  const fitting =
-    isFew && !before
-      ? found.filter((job) => status === undefined || job.status === status)
-      : queries.delayed(tenantId, { q, status, before, limit: ROWS + 1 })
-  const rows = fitting.slice(0, ROWS)
-  const unseen = queries.lastSearched(tenantId, before)
-  return {
-    rows,
-    next: fitting.length > ROWS ? rows.at(-1) : unseen,
-    counts: isFew && !unseen ? countsOf(found) : undefined,
-  }
-}
-
-/** Upcoming jobs, including those due in the last hour that have not started. */
-function summaryOf({ clockwork: { queries }, tenantId, now }: PageContext) {
-  const upcoming = queries
-    .delayedBetween(tenantId, { from: now - HOUR_MS, limit: MAX_COUNTED })
-    .filter(({ status }) => status === 'pending')
-  const endedRecently = queries.delayedBetween(tenantId, {
-    from: now - DAY_MS,
-    to: now,
-    limit: MAX_COUNTED,
+/** Jobs that match the filter of the query string, in its order. */
+function foundBy(context: PageContext, of: { cursor: string | undefined; limit: number }) {
+  const { clockwork, tenantId, query } = context
+  return clockwork.queries.delayed(tenantId, {
+    ...of,
+    ...filterOf(context),
+    ...sortingIn(query.sort, SORTS),
+    status: STATUSES.find((one) => one === query.status),
   })
+}
+
+/** Upcoming jobs, including those due in the last hour that have not started, and what ended in a day. */
+function summaryOf({ clockwork: { queries }, tenantId, now }: PageContext) {
+  const coming = { since: now - HOUR_MS }
+  const { success, failed } = queries.delayedCounts(tenantId, { since: now - DAY_MS, until: now })
   return {
-    waiting: upcoming.length,
-    hasMoreWaiting: upcoming.length === MAX_COUNTED,
-    ended: endedRecently.filter(({ status }) => status === 'success' || status === 'failed').length,
-    failed: endedRecently.filter(({ status }) => status === 'failed').length,
-    upcoming: upcoming.slice(0, UPCOMING_SHOWN),
+    pending: queries.delayedCounts(tenantId, coming).pending,
+    ended: success + failed,
+    failed,
+    upcoming: queries.delayed(tenantId, {
+      ...coming,
+      status: 'pending',
+      by: 'run_at',
+      isDescending: false,
+      limit: UPCOMING_SHOWN,
+    }).data,
   }
-}
-
-interface Counts {
-  all: number
-  byStatus: ReadonlyMap<Status, number>
-}
-
-interface DelayedFilters {
-  q: string
-  status: Status | undefined
-  before: DelayedPosition | undefined
-}
-
-function countsOf(jobs: readonly DelayedJobSummary[]): Counts {
-  const countOf = (of: Status) => jobs.filter(({ status }) => status === of).length
-  const byStatus = STATUSES.map((status) => [status, countOf(status)] as const)
-  return { all: jobs.length, byStatus: new Map(byStatus) }
 }
 
 function UpcomingRuns({ summary: { upcoming } }: DelayedList) {
@@ -227,37 +193,6 @@ function UpcomingRuns({ summary: { upcoming } }: DelayedList) {
         }))}
       />
     </Section>
-  )
-}
-
-function Filters({ counts, q, status }: DelayedList) {
-  const { href } = usePage()
-  const hrefOf = (of?: Status) => href('/delayed', { q, status: of })
-  return (
-    <>
-      <FilterChips
-        label="Status"
-        tabs={[
-          { label: 'All', href: hrefOf(), count: counts?.all, isCurrent: !status },
-          ...STATUSES.map((of) => {
-            const count = counts?.byStatus.get(of)
-            return {
-              label: DELAYED_WORDS[of].label,
-              href: hrefOf(of),
-              count,
-              isCurrent: of === status,
-              ...(of === 'failed' && count && { tone: 'bad' as const }),
-            }
-          }),
-        ]}
-      />
-      <FilterBar
-        action={href('/delayed')}
-        search={{ label: 'Search by name, URL or ID', value: q }}
-        kept={{ status }}
-        {...(q !== '' && { clearHref: href('/delayed', { status }) })}
-      />
-    </>
   )
 }
 
@@ -282,26 +217,16 @@ const NoJobs = ({ action }: { action: VNode | false }) => {
   )
 }
 
-const NoMatches = ({ pages: { olderHref } }: DelayedList) => {
-  const { href } = usePage()
-  return olderHref ? (
-    <EmptyState
-      icon="delayed"
-      sentence="No matches on this page. Older pages may have some."
-      action={<LinkButton href={olderHref}>View older jobs</LinkButton>}
-    />
-  ) : (
-    <EmptyState
-      icon="delayed"
-      sentence="No matching delayed jobs"
-      action={<LinkButton href={href('/delayed')}>View all delayed jobs</LinkButton>}
-    />
-  )
-}
+const NoMatches = () => (
+  <EmptyState
+    icon="delayed"
+    sentence="No matching delayed jobs"
+    action={<LinkButton href={useList().allHref}>View all delayed jobs</LinkButton>}
+  />
+)
 
-function stateOf({ isNone, summary }: DelayedList) {
-  if (isNone) return { sentence: 'No delayed jobs' }
-  const { waiting, hasMoreWaiting, ended, failed, upcoming } = summary
+function stateOf({ summary }: DelayedList) {
+  const { pending, ended, failed, upcoming } = summary
   const [next] = upcoming
   return {
     tone: failed > 0 ? 'bad' : 'good',
@@ -309,8 +234,7 @@ function stateOf({ isNone, summary }: DelayedList) {
       <>
         {next ? (
           <>
-            {hasMoreWaiting && 'More than '}
-            {numeral(waiting)} pending, next run <Time at={next.runAt} />
+            {numeral(pending)} pending, next run <Time at={next.runAt} />
           </>
         ) : (
           'None pending'
@@ -336,5 +260,11 @@ const COLUMNS: Column<DelayedJobSummary>[] = [
     narrow: 'corner',
     cell: ({ status }) => <StatusBadge {...DELAYED_WORDS[status]} />,
   },
-  { label: 'Run at', align: 'right', cell: ({ runAt }) => <Time at={runAt} /> },
+  { label: 'Run at', align: 'right', sort: 'run_at', cell: ({ runAt }) => <Time at={runAt} /> },
+  {
+    label: 'Created',
+    align: 'right',
+    sort: 'created',
+    cell: ({ createdAt }) => <Time at={createdAt} />,
+  },
 ]

@@ -23,7 +23,7 @@ import {
   plannedAt,
 } from './execution.tsx'
 import { optionFacts } from './option-facts.tsx'
-import { type JobRuns, RunList, Runs, skippedSlotsIn, useRunHref } from './runs.tsx'
+import { type JobRuns, Runs, skippedSlotsIn, useRunHref } from './runs.tsx'
 
 const NEXT_RUNS = 5
 /** Runs that have been due for longer are not about to start. */
@@ -78,7 +78,6 @@ export const jobPage = page({
           <NextRuns {...job} />
           {hasRuns ? <StartDelay attempts={job.attempts} /> : <About {...job} />}
         </Columns>
-        {hasRuns && query.list !== undefined && <RunList {...job} />}
         {hasRuns && <About {...job} />}
         <Api {...job} />
         {may('delete') && <Deletion {...job} />}

@@ -1,12 +1,10 @@
 import type { CurlRequest } from '../../../../views/ui/code.tsx'
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
-import { FilterBar } from '../../../../views/ui/filter-bar.tsx'
 import { ActionButton, LinkButton } from '../../../../views/ui/form/button.tsx'
-import { type Pages, pagerLinks } from '../../../../views/ui/pager.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
+import { sortingIn } from '../../../../views/ui/sorting.ts'
 import { StatusBadge } from '../../../../views/ui/status.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
-import { FilterChips } from '../../../../views/ui/tabs.tsx'
 import { shorten, Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
 import { capitalized, counted, numeral } from '../../../../views/ui/words.ts'
@@ -14,47 +12,42 @@ import type {
   CronJobSummary,
   ExecutionSummary,
   HourOutcomes,
+  JobCounts,
 } from '../../../engines/clockwork/queries.ts'
 import { describeSchedule } from '../../../engines/clockwork/schedule/index.ts'
 import { isoOrNull, isoTime } from '../../../platform/clock.ts'
-import { createCursor } from '../../../platform/cursor.ts'
+import type { Page } from '../../../platform/cursor.ts'
 import { bulk, useSelection } from '../../bulk.ts'
-import { ExportMenu, exportOf } from '../../export.tsx'
+import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
+import { ListChips, ListFilters, optionsOf, useList } from '../../list.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import { Outcomes, Recent } from './charts.tsx'
 import { OUTCOMES } from './execution.tsx'
 import { setActive } from './job.tsx'
 
-const ROWS = 50
-/** Most jobs that one page counts and searches. */
-const MAX_SCANNED = 1000
+const ON_A_PAGE = 50
 /** Hours of the chart above the list. */
 const HOURS = 24
 /** Attempts in the chart of a row. */
 const RECENT = 20
 
 const STATES = ['failing', 'paused'] as const
-type State = (typeof STATES)[number]
+
+const SORTS = { created: 'desc', name: 'asc', last_run: 'desc', next_run: 'asc' } as const
 
 /** A job with its latest attempts. */
 type Row = CronJobSummary & { recent: readonly ExecutionSummary[] }
 
 interface JobList {
-  rows: readonly Row[]
-  /** Jobs that the page counts, and those of them that match the search. */
-  newest: readonly CronJobSummary[]
-  found: readonly CronJobSummary[]
+  found: Page<Row>
+  /** All jobs by state, and those that the search finds. */
+  all: JobCounts
+  counts: JobCounts
+  /** Tags of all jobs. */
+  tags: readonly string[]
   /** Outcomes of the attempts of the last 24 hours. */
   hours: readonly HourOutcomes[]
-  /** There are more jobs than are counted. */
-  hasMore: boolean
-  q: string
-  tag: string
-  state: State | undefined
-  pages: Pages
 }
-
-const cursor = createCursor('console jobs')
 
 const NOUN = ['job', 'jobs'] as const
 const BULK = {
@@ -96,37 +89,31 @@ export const jobList = page({
   right: 'read',
   title: 'Jobs',
 
-  load({ clockwork: { queries }, tenantId, query, position, now, href }): JobList {
-    const { q = '', tag = '' } = query
-    const state = STATES.find((one) => one === query.state)
-    const before = cursor.positionOf(position.cursor)
-    const newest = queries.jobs(tenantId, { limit: MAX_SCANNED })
-    const hasMore = newest.length === MAX_SCANNED
-    const scanned =
-      before === undefined || !hasMore
-        ? newest.filter(({ seq }) => before === undefined || seq < before)
-        : queries.jobs(tenantId, { before, limit: MAX_SCANNED })
-    const shown = scanned.filter((job) => isAbout(job, q) && isIn(job, state) && hasTag(job, tag))
-    const rows = shown.slice(0, ROWS)
-    const last = shown.length > ROWS ? rows.at(-1) : scanned[MAX_SCANNED - 1]
+  load(context): JobList {
+    const { clockwork, tenantId, query, position, now } = context
+    const { queries } = clockwork
+    const found = foundBy(context, { cursor: position.cursor, limit: ON_A_PAGE })
+    const all = queries.jobCounts(tenantId)
     return {
-      rows: rows.map((job) => ({ ...job, recent: queries.attempts(tenantId, job.id, RECENT) })),
-      newest,
-      found: newest.filter((job) => isAbout(job, q) && hasTag(job, tag)),
+      found: {
+        ...found,
+        data: found.data.map((job) => ({
+          ...job,
+          recent: queries.attempts(tenantId, job.id, RECENT),
+        })),
+      },
+      all,
+      counts: query.q || query.tag ? queries.jobCounts(tenantId, query) : all,
+      tags: queries.jobTags(tenantId),
       hours: queries.hours(tenantId, { upTo: now, count: HOURS }),
-      hasMore,
-      q,
-      tag,
-      state,
-      pages: pagerLinks(position, last && cursor.encode(last.seq), (to) =>
-        href('/jobs', { q, tag, state, ...to }),
-      ),
     }
   },
 
   view(list) {
+    const { found, all, counts } = list
     const { href, may, now } = usePage()
-    const isNone = list.newest.length === 0
+    const { pagesTo, sortedBy } = useList()
+    const isNone = all.all === 0
     const action = may('change') && (
       <LinkButton weight="primary" href={href('/jobs/new')}>
         Create job
@@ -140,16 +127,32 @@ export const jobList = page({
           action={!isNone && action}
           aside={!isNone && <ExportMenu />}
         />
-        {!isNone && <Outcomes hours={list.hours} />}
-        {!isNone && <Filters {...list} />}
+        {!isNone && (
+          <>
+            <Outcomes hours={list.hours} />
+            <ListChips
+              name="state"
+              all={counts.all}
+              chips={[
+                { value: 'failing', label: 'Failing', count: counts.failing, tone: 'bad' },
+                { value: 'paused', label: 'Paused', count: counts.paused },
+              ]}
+            />
+            <ListFilters
+              search={{ label: 'Search by name, URL or ID' }}
+              filters={filtersOf(list)}
+            />
+          </>
+        )}
         <DataTable
           caption="Jobs"
           columns={[...columns(now), ...(may('change') ? [runNow(href)] : [])]}
-          rows={list.rows}
+          rows={found.data}
           hrefOf={({ id }) => href(`/jobs/${id}`)}
           idOf={({ id }) => id}
-          empty={isNone ? <NoJobs action={action} /> : <NoMatches {...list} />}
-          pages={list.pages}
+          empty={isNone ? <NoJobs action={action} /> : <NoMatches />}
+          pages={pagesTo(found.next_cursor)}
+          sorting={sortedBy(SORTS)}
           selection={useSelection(BULK)}
         />
       </>
@@ -172,74 +175,36 @@ export const jobList = page({
         last_run_at: ({ lastRunAt }) => isoOrNull(lastRunAt),
         tags: ({ tags }) => tags.join(' '),
         next_run_at: ({ isActive, nextRunAt }) => (isActive ? isoTime(nextRunAt) : null),
+        created_at: ({ createdAt }) => isoTime(createdAt),
       },
-      slices: matching,
+      slices: (context: PageContext) => pagesOf((of) => foundBy(context, of)),
     }),
   },
 })
 
-/** All jobs that match the filter of the query string, in slices of those that a page scans. */
-function* matching({ clockwork: { queries }, tenantId, query }: PageContext) {
+/** Jobs that match the filter of the query string, in its order. */
+function foundBy(
+  { clockwork, tenantId, query }: PageContext,
+  of: { cursor: string | undefined; limit: number },
+) {
   const state = STATES.find((one) => one === query.state)
-  for (let before: number | undefined; ; ) {
-    const jobs = queries.jobs(tenantId, { before, limit: MAX_SCANNED })
-    yield jobs.filter(
-      (job) => isAbout(job, query.q ?? '') && isIn(job, state) && hasTag(job, query.tag ?? ''),
-    )
-    if (jobs.length < MAX_SCANNED) return
-    before = jobs.at(-1)?.seq
-  }
+  return clockwork.queries.jobs(tenantId, {
+    ...of,
+    ...sortingIn(query.sort, SORTS),
+    q: query.q,
+    tag: query.tag,
+    state,
+  })
 }
 
-const isFailing = ({ lastStatus }: CronJobSummary): boolean => lastStatus === 'failed'
-const isPaused = ({ isActive }: CronJobSummary): boolean => !isActive
-
-const isAbout = ({ id, name, url }: CronJobSummary, q: string): boolean =>
-  id === q || [name, url].some((text) => text.toLowerCase().includes(q.toLowerCase()))
-
-const hasTag = ({ tags }: CronJobSummary, tag: string): boolean => tag === '' || tags.includes(tag)
-
-const isIn = (job: CronJobSummary, state: State | undefined): boolean =>
-  state === undefined || (state === 'paused' ? isPaused(job) : isFailing(job))
-
-const Filters = ({ newest, found, q, tag, state }: JobList) => {
-  const { href } = usePage()
-  const hrefOf = (of?: State) => href('/jobs', { q, tag, state: of })
-  const tags = [...new Set(newest.flatMap((job) => job.tags))].toSorted()
-  const options = tags.map((value) => ({ value, label: value }))
-  const failing = found.filter(isFailing).length
-  const failingTab = {
-    label: 'Failing',
-    href: hrefOf('failing'),
-    count: failing,
-    isCurrent: state === 'failing',
-    ...(failing > 0 && { tone: 'bad' as const }),
-  }
-  return (
-    <>
-      <FilterChips
-        label="Status"
-        tabs={[
-          ...(failing > 0 ? [failingTab] : []),
-          { label: 'All', href: hrefOf(), count: found.length, isCurrent: !state },
-          ...(failing > 0 ? [] : [failingTab]),
-          {
-            label: 'Paused',
-            href: hrefOf('paused'),
-            count: found.filter(isPaused).length,
-            isCurrent: state === 'paused',
-          },
-        ]}
-      />
-      <FilterBar
-        action={href('/jobs')}
-        search={{ label: 'Search by name, URL or ID', value: q }}
-        kept={{ state }}
-        {...(tags.length > 0 && { filters: [{ name: 'tag', label: 'Tag', value: tag, options }] })}
-        {...(`${q}${tag}` !== '' && { clearHref: href('/jobs', { state }) })}
-      />
-    </>
+/** By tag, if there are any. */
+function filtersOf({ tags }: JobList) {
+  const value = usePage().query.tag || undefined
+  const options = optionsOf(
+    tags.map((tag) => ({ value: tag, label: tag })),
+    value,
   )
+  return options.length === 0 ? [] : [{ name: 'tag', label: 'Tag', value, options }]
 }
 
 const NoJobs = ({ action }: { action: ReturnType<typeof LinkButton> | false }) => (
@@ -252,20 +217,14 @@ const NoJobs = ({ action }: { action: ReturnType<typeof LinkButton> | false }) =
   />
 )
 
-const NoMatches = ({ q, tag, state, pages: { olderHref } }: JobList) => {
-  const { href } = usePage()
-  const which = state ?? (`${q}${tag}` === '' ? '' : 'matching')
-  return olderHref ? (
-    <EmptyState
-      icon="jobs"
-      sentence="No matches on this page. Older pages may have some."
-      action={<LinkButton href={olderHref}>View older jobs</LinkButton>}
-    />
-  ) : (
+function NoMatches() {
+  const { state, q, tag } = usePage().query
+  const which = STATES.find((one) => one === state && !q && !tag) ?? 'matching'
+  return (
     <EmptyState
       icon="jobs"
       sentence={`No ${which} jobs`}
-      action={<LinkButton href={href('/jobs')}>View all jobs</LinkButton>}
+      action={<LinkButton href={useList().allHref}>View all jobs</LinkButton>}
     />
   )
 }
@@ -276,15 +235,11 @@ const firstJob = (apiUrl: string): CurlRequest => ({
   body: { name: 'hello', schedule: '*/15 * * * *', url: 'https://example.com/hook' },
 })
 
-function stateOf({ newest, hours, hasMore }: JobList) {
-  if (newest.length === 0) return { sentence: 'Scheduled HTTP requests' }
-  const failing = newest.filter(isFailing).length
+function stateOf({ all: { all, failing }, hours }: JobList) {
+  if (all === 0) return { sentence: 'Scheduled HTTP requests' }
   const failed = hours.reduce((sum, hour) => sum + hour.failed, 0)
-  const jobs = `${hasMore ? 'the newest ' : ''}${counted(newest.length, 'job')}`
   const which =
-    failing > 0
-      ? `${numeral(failing)} of ${jobs} failing`
-      : `No failing jobs${hasMore ? ` among ${jobs}` : ''}`
+    failing > 0 ? `${numeral(failing)} of ${counted(all, 'job')} failing` : 'No failing jobs'
   const attempts = failed > 0 ? `; ${counted(failed, 'attempt')} failed in the last 24 hours` : ''
   const tone = failing > 0 ? 'bad' : failed > 0 ? 'warn' : 'good'
   return { tone, sentence: which + attempts } as const
@@ -294,6 +249,7 @@ const columns = (now: number): Column<Row>[] => [
   {
     label: 'Name',
     isWide: true,
+    sort: 'name',
     cell: ({ name, schedule, timeZone, tags }) => (
       <>
         <Text text={name} limit={80} />
@@ -315,12 +271,21 @@ const columns = (now: number): Column<Row>[] => [
     label: 'Last run',
     align: 'right',
     narrow: 'hidden',
+    sort: 'last_run',
     cell: ({ lastRunAt }) => (lastRunAt === null ? 'Never' : <Time at={lastRunAt} now={now} />),
   },
   {
     label: 'Next run',
     align: 'right',
+    sort: 'next_run',
     cell: ({ isActive, nextRunAt }) => (isActive ? <Time at={nextRunAt} now={now} /> : 'Paused'),
+  },
+  {
+    label: 'Created',
+    align: 'right',
+    narrow: 'hidden',
+    sort: 'created',
+    cell: ({ createdAt }) => <Time at={createdAt} now={now} />,
   },
 ]
 

@@ -2,15 +2,13 @@ import { ExecutionStrip, type StripRun } from '../../../../views/ui/charts/execu
 import { Icon } from '../../../../views/ui/icons.tsx'
 import { IN_PLACE } from '../../../../views/ui/pager.tsx'
 import { Section } from '../../../../views/ui/section.tsx'
-import { StatusBadge } from '../../../../views/ui/status.tsx'
-import { type Column, DataTable } from '../../../../views/ui/table.tsx'
-import { duration, Time, useTimes } from '../../../../views/ui/time.tsx'
+import { useTimes } from '../../../../views/ui/time.tsx'
 import { counted, numeral } from '../../../../views/ui/words.ts'
 import type { CronJob, CronJobDetail } from '../../../engines/clockwork/model.ts'
 import type { ExecutionSummary } from '../../../engines/clockwork/queries.ts'
 import { countOccurrences, scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
 import { usePage } from '../../page.tsx'
-import { type JobAttempts, OUTCOMES, outcomeOf } from './execution.tsx'
+import { type JobAttempts, OUTCOMES } from './execution.tsx'
 
 export interface JobRuns extends JobAttempts {
   job: CronJobDetail
@@ -18,49 +16,28 @@ export interface JobRuns extends JobAttempts {
   skippedSlots: ReadonlyMap<number, number>
 }
 
-/** Addresses of a job's page with another run selected, which also keep showing the list. */
+/** Addresses of a job's page with another run selected. */
 export function useRunHref({ job }: JobRuns) {
-  const { href, query } = usePage()
-  return (execution: string | undefined, list = query.list) =>
-    href(`/jobs/${job.id}`, { execution, list })
+  const { href } = usePage()
+  return (execution: string | undefined) => href(`/jobs/${job.id}`, { execution })
 }
 
 /** The last runs as a chart with a link to each, and links to the earlier and later run. */
-export function Runs(runs: JobRuns) {
-  const { attempts, selected } = runs
-  const listHref = useRunHref(runs)(selected?.id, 'all')
-  const isListed = usePage().query.list !== undefined
-  return (
-    <Section
-      id="runs"
-      title="Runs"
-      note={extentOf(attempts)}
-      aside={<a href={isListed ? '#list' : `${listHref}#list`}>View as list</a>}
-      isCard
-    >
-      <ExecutionStrip
-        runs={stripOf(runs, useRunHref(runs), useTimes().minute)}
-        label="Last runs, oldest first"
-      />
-      <Steps {...runs} />
-    </Section>
-  )
-}
-
-/** The last runs as a table. */
-export function RunList(runs: JobRuns) {
-  const hrefOf = useRunHref(runs)
-  return (
-    <Section id="list" title="All runs" note={extentOf(runs.attempts)}>
-      <DataTable
-        caption="Last runs"
-        columns={COLUMNS}
-        rows={runs.attempts}
-        hrefOf={({ id }) => hrefOf(id)}
-      />
-    </Section>
-  )
-}
+export const Runs = (runs: JobRuns) => (
+  <Section
+    id="runs"
+    title="Runs"
+    note={extentOf(runs.attempts)}
+    aside={<a href={usePage().href(`/jobs/${runs.job.id}/runs`)}>View as list</a>}
+    isCard
+  >
+    <ExecutionStrip
+      runs={stripOf(runs, useRunHref(runs), useTimes().minute)}
+      label="Last runs, oldest first"
+    />
+    <Steps {...runs} />
+  </Section>
+)
 
 /** Links to the earlier and later run, because the bars are no tab stops. */
 function Steps(runs: JobRuns) {
@@ -124,23 +101,6 @@ function stripOf(
     return skipped === undefined ? [bar] : [gap, bar]
   })
 }
-
-const COLUMNS: Column<ExecutionSummary>[] = [
-  { label: 'Started', isWide: true, cell: ({ startedAt }) => <Time at={startedAt} /> },
-  {
-    label: 'Status',
-    narrow: 'corner',
-    cell: ({ status }) => <StatusBadge {...OUTCOMES[status]} />,
-  },
-  { label: 'Response', cell: outcomeOf },
-  { label: 'Attempt', align: 'right', cell: ({ attempt }) => attempt },
-  { label: 'Start delay', align: 'right', cell: ({ latenessMs }) => duration(latenessMs) },
-  {
-    label: 'Duration',
-    align: 'right',
-    cell: ({ durationMs }) => (durationMs === null ? '–' : duration(durationMs)),
-  },
-]
 
 /** Skipped slots are counted up to this number. */
 const MAX_SKIPPED = 100

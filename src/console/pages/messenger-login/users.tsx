@@ -35,7 +35,7 @@ export const messengerUsers = page({
     const { by } = sortingIn(context.query.sort, SORTS)
     return {
       found: matching(context, { cursor: context.position.cursor, limit: ON_A_PAGE }),
-      time: timeFilterIn(context, by === 'signed_in' ? 'Last sign-in' : 'First seen'),
+      time: timeFilterIn(context, { label: by === 'signed_in' ? 'Last sign-in' : 'First seen' }),
     }
   },
 

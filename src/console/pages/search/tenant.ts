@@ -97,17 +97,19 @@ function byName(context: PageContext, query: string): SearchResult[] {
   const { tenantId, clockwork } = context
   const text = query.toLowerCase()
   const matches = (name: string) => name.toLowerCase().includes(text)
-  const jobs = clockwork.queries
-    .jobs(tenantId, { limit: MAX_SCANNED })
-    .filter(({ name }) => matches(name))
-  const delayed = clockwork.queries.delayed(tenantId, { q: query, limit: MAX_PER_KIND })
+  const search = { q: query, limit: MAX_PER_KIND }
   const webhooks = webhooksOf(context).filter((one) => matches(one.url))
   return [
     ...results(context, 'API key', '/keys', matchingKeys(context, query)),
     ...results(context, 'User', '/identities', matchingUsers(context, query)),
     ...results(context, 'Member', '/team', matchingMembers(context, matches)),
-    ...results(context, 'Job', '/jobs', jobs),
-    ...results(context, 'Delayed job', '/delayed', delayed),
+    ...results(context, 'Job', '/jobs', clockwork.queries.jobs(tenantId, search).data),
+    ...results(
+      context,
+      'Delayed job',
+      '/delayed',
+      clockwork.queries.delayed(tenantId, search).data,
+    ),
     ...results(context, 'User webhook', '/webhooks', webhooks.map(byUrl)),
     ...ENVIRONMENTS.flatMap((environment) => matchingIn(context, environment, query, matches)),
   ]

@@ -12,7 +12,7 @@ const REACHED: Readonly<Record<Goal, (context: PageContext) => boolean>> = {
   jobs: ({ clockwork, tenantId }) =>
     clockwork.queries
       .jobs(tenantId, { limit: MAX_JOBS })
-      .some(({ lastStatus }) => lastStatus === 'success'),
+      .data.some(({ lastStatus }) => lastStatus === 'success'),
   webhooks: ({ relay, caller }) =>
     relay.deliveries.list(caller('relay', 'live'), { limit: 1, status: 'succeeded' }).data.length >
     0,
@@ -30,7 +30,9 @@ const IN_USE: Readonly<Record<Goal, (context: PageContext) => boolean>> = {
       .list(tenantId)
       .some(({ engines, last_used_at: lastUse }) => engines.includes('gate') && lastUse !== null),
   jobs: ({ clockwork, tenantId }) =>
-    clockwork.queries.jobs(tenantId, { limit: MAX_JOBS }).some(({ url }) => !isTestReceiver(url)),
+    clockwork.queries
+      .jobs(tenantId, { limit: MAX_JOBS })
+      .data.some(({ url }) => !isTestReceiver(url)),
   webhooks: ({ delivery, tenantId }) =>
     delivery.queries
       .addresses({ tenantId, name: 'relay.live' })

@@ -104,7 +104,7 @@ export const userList = page({
       errors,
       q: query.q ?? '',
       sorting,
-      time: timeFilterIn(context, labelOf(sorting)),
+      time: timeFilterIn(context, { label: labelOf(sorting) }),
       counts: {
         active: gate.identities.count(caller, 'active', MAX_COUNTED),
         inactive: gate.identities.count(caller, 'inactive', MAX_COUNTED),

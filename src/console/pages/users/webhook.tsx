@@ -3,10 +3,8 @@ import { ActionButton, Button } from '../../../../views/ui/form/button.tsx'
 import { Select } from '../../../../views/ui/form/choices.tsx'
 import { PageForm } from '../../../../views/ui/form/form.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
-import { type ListPosition, pagerLinks } from '../../../../views/ui/pager.tsx'
 import { Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
 import { DataTable } from '../../../../views/ui/table.tsx'
-import { FilterChips } from '../../../../views/ui/tabs.tsx'
 import { LongText, Text } from '../../../../views/ui/text.tsx'
 import { withoutScheme } from '../../../../views/ui/words.ts'
 import type { Gate } from '../../../engines/gate/index.ts'
@@ -16,10 +14,19 @@ import type { Delivery, TestResult } from '../../../http/delivery-log/model.ts'
 import type { Page } from '../../../platform/cursor.ts'
 import { SECOND_MS } from '../../../platform/durations.ts'
 import { fail, notFound } from '../../../platform/errors.ts'
+import { useSelection } from '../../bulk.ts'
+import { ExportMenu } from '../../export.tsx'
 import { trimmedText } from '../../form.ts'
+import { ListFilters, useList } from '../../list.tsx'
 import { good, type PageContext, page, shown, usePage } from '../../page.tsx'
+import { type TimeFilter, timeFilterIn } from '../../time-filter.ts'
 import { gracePeriodIn } from '../grace-period.tsx'
-import { deliveryColumns } from '../webhooks/deliveries.tsx'
+import {
+  DELIVERY_SORTS,
+  DeliveryChips,
+  deliveriesOf,
+  deliveryColumns,
+} from '../webhooks/delivery-list.tsx'
 import {
   EndpointControls,
   heldIn,
@@ -27,44 +34,52 @@ import {
   resumed,
   TestAnswer,
 } from '../webhooks/endpoint-controls.tsx'
-import { DELIVERY_TONES, Moment, WORDS } from '../webhooks/state.tsx'
-import { WEBHOOK_FORM, WebhookBadge, WebhookDay, WebhookFields, webhookIn } from './webhooks.tsx'
+import { DELIVERY_TONES, EndpointBadge, Moment, WORDS } from '../webhooks/state.tsx'
+import { WEBHOOK_FORM, WebhookFields, webhookIn } from './webhook-form.tsx'
+import { WebhookDay, webhookStateOf } from './webhooks.tsx'
 
+const PATH = '/webhooks/:id'
 const ON_A_PAGE = 25
+
+const { found, failedCount, bulk, file } = deliveriesOf<PageContext<typeof PATH>>({
+  name: 'webhook-deliveries',
+  logOf: ({ gate, caller }) => ({ log: gate.webhooks.log, by: caller('gate', 'live') }),
+  endpointIdOf: (context) => webhookOf(context).id,
+})
 
 interface WebhookView {
   webhook: Webhook
   hours: readonly HourTally[]
   latest: Delivery | undefined
   deliveries: Page<Delivery>
-  /** Filter of the deliveries. */
-  status: 'failed' | undefined
+  failed: number | undefined
+  time: TimeFilter
   /** Result of a test event, which is not stored. */
   test: TestResult | undefined
 }
 
 /** One webhook for events about users: state, test, deliveries, form and actions. */
 export const webhookPage = page({
-  path: '/webhooks/:id',
+  path: PATH,
   section: 'webhooks',
   right: 'read',
 
   load(context): WebhookView {
-    const { gate, caller, query, position, result } = context
+    const { gate, caller, position, result } = context
     const by = caller('gate', 'live')
     const webhook = webhookOf(context)
-    const { log } = gate.webhooks
-    const status = query.status === 'failed' ? 'failed' : undefined
-    const { cursor } = position
     return {
       webhook,
       hours: gate.webhooks.hours(by, webhook.id),
-      latest: log.list(by, { limit: 1, endpoint_id: webhook.id }).data[0],
-      deliveries: log.list(by, { limit: ON_A_PAGE, endpoint_id: webhook.id, status, cursor }),
-      status,
+      latest: gate.webhooks.log.list(by, { limit: 1, endpoint_id: webhook.id }).data[0],
+      deliveries: found(context, { cursor: position.cursor, limit: ON_A_PAGE }),
+      failed: failedCount(context),
+      time: timeFilterIn(context),
       test: result as TestResult | undefined,
     }
   },
+
+  status: ({ time }) => (time.errors.length > 0 ? 422 : 200),
 
   title: ({ webhook }) => hostOf(webhook),
 
@@ -90,7 +105,7 @@ export const webhookPage = page({
             facts={[
               ['ID', <Id id={webhook.id} what="webhook ID" />],
               ['URL', <LongText text={webhook.url} />],
-              ['Status', <WebhookBadge {...webhook} />],
+              ['Status', <EndpointBadge state={webhookStateOf(webhook, view.latest)} />],
               [
                 'Events',
                 webhook.events.length === EVENT_TYPES.length ? 'All' : webhook.events.join(', '),
@@ -125,7 +140,10 @@ export const webhookPage = page({
     )
   },
 
+  files: { export: file },
+
   actions: {
+    ...bulk,
     '': {
       right: 'change',
       form: WEBHOOK_FORM,
@@ -213,37 +231,43 @@ function stateOf({ webhook, latest }: WebhookView) {
   }
 }
 
-function DeliveryLog({ webhook, deliveries, status }: WebhookView) {
-  const { href, position } = usePage()
-  const own = `/webhooks/${webhook.id}`
-  const hrefOf = (to: ListPosition) => href(own, { status, ...to })
+function DeliveryLog({ webhook, deliveries, failed, time }: WebhookView) {
+  const { href } = usePage()
+  const { isFiltered, hrefOf, allHref, pagesTo, sortedBy } = useList()
+  const { data, next_cursor: next } = deliveries
+  const isAny = data.length > 0
   return (
-    <Section id="log" title="Deliveries" note="Newest first.">
-      <FilterChips
-        label="Deliveries"
-        tabs={[
-          { label: 'All', href: href(own), isCurrent: !status },
-          { label: 'Failed', href: href(own, { status: 'failed' }), isCurrent: !!status },
-        ]}
-      />
+    <Section id="log" title="Deliveries" aside={isAny && <ExportMenu />}>
+      {(isAny || isFiltered) && (
+        <>
+          <DeliveryChips failed={failed} />
+          <ListFilters time={time} />
+        </>
+      )}
       <DataTable
         caption="Deliveries"
-        rows={deliveries.data}
-        hrefOf={({ id }) => href(`${own}/deliveries/${id}`)}
+        rows={data}
+        hrefOf={({ id }) => href(`/webhooks/${webhook.id}/deliveries/${id}`)}
         idOf={({ id }) => id}
         columns={deliveryColumns()}
-        pages={pagerLinks(position, deliveries.next_cursor, hrefOf)}
+        pages={pagesTo(next)}
+        sorting={sortedBy(DELIVERY_SORTS)}
+        selection={useSelection(bulk)}
         empty={
-          deliveries.next_cursor === null ? (
-            <p class="hint">
-              {status ? 'No failed deliveries' : 'No deliveries yet. Send a test event to try it.'}
-            </p>
-          ) : (
-            <p class="hint">
-              No matches on this page.{' '}
-              <a href={hrefOf({ cursor: deliveries.next_cursor })}>View older deliveries</a>
-            </p>
-          )
+          <p class="hint">
+            {next !== null ? (
+              <>
+                No matches on this page.{' '}
+                <a href={hrefOf({ cursor: next })}>View older deliveries</a>
+              </>
+            ) : isFiltered ? (
+              <>
+                No matching deliveries. <a href={allHref}>View all deliveries</a>
+              </>
+            ) : (
+              'No deliveries yet. Send a test event to try it.'
+            )}
+          </p>
         }
       />
     </Section>

@@ -20,13 +20,18 @@ const BOUNDS = [
   ['up_to_3000_ms', 3000],
 ] as const
 
-/** Upper bound of the 95th percentile of response times, from counts by bucket. */
-export function p95Of(hours: Hours): string {
+/** Upper bound of the 95th percentile of response times, from counts by bucket; undefined without attempts. */
+export function p95In(hours: Hours): number | undefined {
   const all = attemptsOf(hours)
-  if (all === 0) return '–'
+  if (all === 0) return undefined
   const slowest = Math.max(...hours.map((hour) => hour.slowest_ms))
   const kept = BOUNDS.find(([name]) => sumOf(hours, name) >= all * 0.95)
-  return `≤ ${duration(Math.min(kept?.[1] ?? slowest, slowest))}`
+  return Math.min(kept?.[1] ?? slowest, slowest)
+}
+
+export function p95Of(hours: Hours): string {
+  const bound = p95In(hours)
+  return bound === undefined ? '–' : `≤ ${duration(bound)}`
 }
 
 type Tally = Exclude<keyof Hours[number], 'hour' | 'average_ms' | 'slowest_ms'>

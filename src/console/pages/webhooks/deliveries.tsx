@@ -2,55 +2,42 @@ import { EmptyState } from '../../../../views/ui/empty-state.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Pager } from '../../../../views/ui/pager.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
-import { sortingIn } from '../../../../views/ui/sorting.ts'
-import { type Column, DataTable } from '../../../../views/ui/table.tsx'
-import { Text } from '../../../../views/ui/text.tsx'
-import { capitalized, counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
-import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
-import { type Delivery, STATUSES, type Status } from '../../../http/delivery-log/model.ts'
+import { DataTable } from '../../../../views/ui/table.tsx'
+import { counted, withoutScheme } from '../../../../views/ui/words.ts'
+import type { Delivery } from '../../../http/delivery-log/model.ts'
 import type { Page } from '../../../platform/cursor.ts'
-import { bulk, useSelection } from '../../bulk.ts'
-import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
+import { useSelection } from '../../bulk.ts'
+import { ExportMenu } from '../../export.tsx'
 import { ListFilters, optionsOf, useList } from '../../list.tsx'
-import { type PageContext, page, usePage } from '../../page.tsx'
+import { page, usePage } from '../../page.tsx'
 import { type TimeFilter, timeFilterIn } from '../../time-filter.ts'
-import { DeliveryBadge, Moment, WORDS } from './state.tsx'
-
-/** URL of an endpoint, by ID. */
-type Address = Pick<Endpoint, 'id' | 'url'>
+import {
+  DELIVERY_SORTS,
+  DeliveryChips,
+  deliveriesOf,
+  deliveryColumns,
+  isOldestFirst,
+  relayLogOf,
+} from './delivery-list.tsx'
+import { Moment } from './state.tsx'
 
 const ON_A_PAGE = 50
-const SORTS = { created: 'desc' } as const
 
 interface DeliveryList {
   found: Page<Delivery>
-  endpoints: readonly Address[]
-  status: Status | undefined
+  failed: number | undefined
+  /** URLs of endpoints by ID. */
+  endpoints: ReadonlyMap<string, string>
   time: TimeFilter
   /** Updates while the page is open. */
   isLive: boolean
 }
 
-const NOUN = ['delivery', 'deliveries'] as const
-const BULK = {
-  'selected/resend': bulk({
-    right: 'change',
-    verb: 'Retry',
-    noun: NOUN,
-    done: 'queued',
-    each: ({ relay, caller, environment }, id) =>
-      relay.deliveries.resend(caller('relay', environment), id),
-  }),
-  'selected/cancel': bulk({
-    right: 'change',
-    verb: 'Cancel deliveries',
-    noun: NOUN,
-    done: 'cancelled',
-    confirm: 'Their endpoints receive no more attempts. You can retry them later.',
-    each: ({ relay, caller, environment }, id) =>
-      relay.deliveries.cancel(caller('relay', environment), id),
-  }),
-}
+const { found, failedCount, bulk, file } = deliveriesOf({
+  name: 'deliveries',
+  logOf: relayLogOf,
+  endpointIdOf: ({ query }) => query.endpoint || undefined,
+})
 
 /** Deliveries of a tenant, with live updates. */
 export const deliveryList = page({
@@ -62,12 +49,14 @@ export const deliveryList = page({
 
   load(context): DeliveryList {
     const { delivery, tenantId, environment, query, position } = context
+    const addresses = delivery.queries.addresses({ tenantId, name: `relay.${environment}` })
+    const time = timeFilterIn(context)
     return {
       found: found(context, { cursor: position.cursor, limit: ON_A_PAGE }),
-      endpoints: delivery.queries.addresses({ tenantId, name: `relay.${environment}` }),
-      status: STATUSES.find((one) => one === query.status),
-      time: timeFilterIn(context),
-      isLive: position.cursor === undefined && !(query.status || query.within || query.sort),
+      failed: failedCount(context),
+      endpoints: new Map(addresses.map(({ id, url }) => [id, url])),
+      time,
+      isLive: position.cursor === undefined && !(query.status || query.sort || time.isSet),
     }
   },
 
@@ -77,15 +66,18 @@ export const deliveryList = page({
   live: (list) =>
     list.isLive
       ? {
-          'deliveries-head': { facts: list.found.data, view: <Head {...list} /> },
-          'deliveries-list': { facts: [list.found.data, list.endpoints], view: <Rows {...list} /> },
+          'deliveries-head': { facts: [list.found.data, list.failed], view: <Head {...list} /> },
+          'deliveries-list': {
+            facts: [list.found.data, [...list.endpoints]],
+            view: <Rows {...list} />,
+          },
           'deliveries-pages': { facts: list.found.next_cursor, view: <Pages {...list} /> },
         }
       : undefined,
 
   view(list) {
-    const { status, endpoints, time, found } = list
-    const { query } = usePage()
+    const { endpoints, time, found } = list
+    const { endpoint } = usePage().query
     const { isFiltered } = useList()
     return (
       <>
@@ -96,18 +88,12 @@ export const deliveryList = page({
           <ListFilters
             filters={[
               {
-                name: 'status',
-                label: 'Status',
-                value: status,
-                options: STATUSES.map((value) => ({ value, label: capitalized(WORDS[value]) })),
-              },
-              {
                 name: 'endpoint',
                 label: 'Endpoint',
-                value: query.endpoint,
+                value: endpoint,
                 options: optionsOf(
-                  endpoints.map(({ id, url }) => ({ value: id, label: withoutScheme(url) })),
-                  query.endpoint || undefined,
+                  [...endpoints].map(([value, url]) => ({ value, label: withoutScheme(url) })),
+                  endpoint || undefined,
                 ),
               },
             ]}
@@ -124,49 +110,25 @@ export const deliveryList = page({
     )
   },
 
-  actions: BULK,
+  actions: bulk,
 
-  files: {
-    export: exportOf({
-      name: 'deliveries',
-      columns: {
-        id: ({ id }) => id,
-        message_id: (row) => row.message_id,
-        event_type: (row) => row.event_type,
-        endpoint_id: (row) => row.endpoint_id,
-        status: ({ status }) => status,
-        attempts: ({ attempts }) => attempts,
-        next_attempt_at: (row) => row.next_attempt_at,
-        created_at: (row) => row.created_at,
-        ended_at: (row) => row.ended_at,
-      },
-      slices: (context: PageContext) => pagesOf((of) => found(context, of)),
-    }),
-  },
+  files: { export: file },
 })
 
-/** Deliveries that match the filter of the query string. */
-function found(context: PageContext, of: { cursor: string | undefined; limit: number }) {
-  const { relay, caller, environment, query } = context
-  const status = STATUSES.find((one) => one === query.status)
-  const { since, until } = timeFilterIn(context)
-  return relay.deliveries.list(caller('relay', environment), {
-    ...{ ...of, status, since, until },
-    endpoint_id: query.endpoint || undefined,
-    isAscending: isAscendingIn(context),
-  })
+function Head({ found, failed }: DeliveryList) {
+  const { isFiltered } = useList()
+  const isAny = found.data.length > 0
+  return (
+    <>
+      <PageHead
+        title="Deliveries"
+        state={{ sentence: sentenceOn(found) }}
+        aside={isAny && <ExportMenu />}
+      />
+      {(isAny || isFiltered) && <DeliveryChips failed={failed} />}
+    </>
+  )
 }
-
-const isAscendingIn = ({ query }: Pick<PageContext, 'query'>): boolean =>
-  !sortingIn(query.sort, SORTS).isDescending
-
-const Head = (list: DeliveryList) => (
-  <PageHead
-    title="Deliveries"
-    state={{ sentence: sentenceOn(list.found) }}
-    aside={list.found.data.length > 0 && <ExportMenu />}
-  />
-)
 
 const Pages = ({ found }: DeliveryList) => <Pager {...useList().pagesTo(found.next_cursor)} />
 
@@ -183,8 +145,8 @@ function Rows({ found, endpoints }: DeliveryList) {
         idOf={({ id }) => id}
         columns={deliveryColumns(endpoints)}
         empty={<NoDeliveries isSearching={olderHref !== undefined} />}
-        selection={useSelection(BULK)}
-        sorting={list.sortedBy(SORTS)}
+        selection={useSelection(bulk)}
+        sorting={list.sortedBy(DELIVERY_SORTS)}
       />
       {found.data.length === 0 && olderHref !== undefined && (
         <LinkButton href={olderHref}>View older deliveries</LinkButton>
@@ -214,50 +176,11 @@ function NoDeliveries({ isSearching }: { isSearching: boolean }) {
   )
 }
 
-/** Columns of deliveries. Without `endpoints`, the endpoint column is omitted. */
-export function deliveryColumns(endpoints?: readonly Address[]): Column<Delivery>[] {
-  const addresses = new Map(endpoints?.map(({ id, url: address }) => [id, address]))
-  return [
-    { label: 'Event', isWide: true, cell: ({ event_type: type }) => <Text text={type} /> },
-    ...(endpoints
-      ? [
-          {
-            label: 'Endpoint',
-            isWide: true,
-            cell: ({ endpoint_id: id }: Delivery) => {
-              const address = addresses.get(id)
-              return address === undefined ? (
-                'Deleted endpoint'
-              ) : (
-                <a href={usePage().href(`/endpoints/${id}`)}>
-                  <Text text={withoutScheme(address)} limit={60} />
-                </a>
-              )
-            },
-          },
-        ]
-      : []),
-    { label: 'Status', narrow: 'corner', cell: ({ status }) => <DeliveryBadge status={status} /> },
-    { label: 'Attempts', align: 'right', cell: ({ attempts }) => numeral(attempts) },
-    {
-      label: 'Next attempt',
-      align: 'right',
-      cell: ({ next_attempt_at: at }) => <Moment at={at} />,
-    },
-    {
-      label: 'Created',
-      align: 'right',
-      sort: 'created',
-      cell: ({ created_at: at }) => <Moment at={at} />,
-    },
-  ]
-}
-
 function sentenceOn({ data }: Page<Delivery>) {
   const { isFiltered, isFirst } = useList()
   const [latest] = data
   if (isFiltered) return latest ? 'Matching deliveries' : 'No matching deliveries'
-  if (isAscendingIn(usePage())) return 'All deliveries, oldest first'
+  if (isOldestFirst(usePage())) return 'All deliveries, oldest first'
   if (!latest) return 'Deliveries of your messages to endpoints'
   if (!isFirst) return 'Older deliveries'
   const wrong = data.filter((one) => one.status === 'failed' || one.status === 'retrying').length

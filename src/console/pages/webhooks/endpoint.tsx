@@ -23,7 +23,7 @@ import { trimmedText } from '../../form.ts'
 import { page, shown, usePage } from '../../page.tsx'
 import { gracePeriodIn } from '../grace-period.tsx'
 import { averagesOf, p95Of, sumOf } from './day-attempts.tsx'
-import { deliveryColumns } from './deliveries.tsx'
+import { deliveryColumns } from './delivery-list.tsx'
 import { maskSignatures } from './delivery-view.tsx'
 import {
   EndpointControls,

@@ -1,18 +1,17 @@
 import {
   attemptsOf,
+  deliveredIn,
   HourBars,
   hourBarsOf,
   shareOf,
 } from '../../../../views/ui/charts/hour-bars.tsx'
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
-import { FilterBar } from '../../../../views/ui/filter-bar.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
-import { type ListPosition, pagerLinks } from '../../../../views/ui/pager.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
+import { sortingIn } from '../../../../views/ui/sorting.ts'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
-import { FilterChips } from '../../../../views/ui/tabs.tsx'
-import { shorten, Text } from '../../../../views/ui/text.tsx'
-import { capitalized, counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
+import { Text } from '../../../../views/ui/text.tsx'
+import { counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
 import type { Stats } from '../../../engines/relay/model/endpoints.ts'
 import {
   type EndpointStats,
@@ -20,22 +19,16 @@ import {
   hears,
   type Waiting,
 } from '../../../engines/relay/queries.ts'
-import { bulk, useSelection } from '../../bulk.ts'
+import { useSelection } from '../../bulk.ts'
 import { ExportMenu, exportOf } from '../../export.tsx'
+import { ListFilters, optionsOf, useList } from '../../list.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
-import { DayAttempts, p95Of } from './day-attempts.tsx'
+import { pageOfRows, sortRows } from '../../short-list.ts'
+import { DayAttempts, p95In, p95Of } from './day-attempts.tsx'
 import { WaitingWords } from './endpoint-controls.tsx'
+import { endpointBulk, orderOfShare, orderOfState, StateChips, stateIn } from './endpoint-list.tsx'
 import { firstEndpoint } from './messages.tsx'
-import {
-  Clock,
-  countsOf,
-  ENDPOINT_STATES,
-  ENDPOINT_TONES,
-  ENDPOINT_WORDS,
-  EndpointBadge,
-  type EndpointState,
-  stateOf,
-} from './state.tsx'
+import { Clock, countsOf, EndpointBadge, stateOf } from './state.tsx'
 
 interface Row {
   endpoint: EndpointStats
@@ -48,49 +41,34 @@ const ON_A_PAGE = 25
 /** Most event types in the filter. */
 const MAX_CHOICES = 200
 
-interface EndpointList extends EndpointFilters {
+const SORTS = { status: 'asc', url: 'asc', delivered: 'asc', p95: 'desc' } as const
+
+interface EndpointList {
   all: readonly EndpointStats[]
-  /** Attempts of all endpoints in the last day. */
-  day: readonly HourSum[]
+  /** Endpoints that match all filters except the status. */
+  meant: readonly EndpointStats[]
   /** Number of endpoints that match all filters. */
-  found: number
+  count: number
   rows: readonly Row[]
   /** Cursor of the next page. */
-  next: string | undefined
+  next: string | null
+  /** Attempts of all endpoints in the last day. */
+  day: readonly HourSum[]
+  types: readonly string[]
+  channels: readonly string[]
 }
 
-const NOUN = ['endpoint', 'endpoints'] as const
-const BULK = {
-  'selected/pause': bulk({
-    right: 'change',
-    verb: 'Pause',
-    noun: NOUN,
-    done: 'paused',
-    each: (context, id) => setActive(context, id, { active: false }),
-  }),
-  'selected/resume': bulk({
-    right: 'change',
-    verb: 'Resume',
-    noun: NOUN,
-    done: 'resumed. Held deliveries are being sent',
-    each: (context, id) => setActive(context, id, { active: true, held: 'drain' }),
-  }),
-  'selected/delete': bulk({
-    right: 'delete',
-    verb: 'Delete',
-    noun: NOUN,
-    done: 'deleted',
-    confirm: 'Their URLs receive nothing more. Queued and held deliveries are cancelled.',
-    each: ({ relay, caller, environment }, id) =>
-      relay.endpoints.remove(caller('relay', environment), id),
-  }),
-}
-
-const setActive = (
-  { relay, caller, environment }: PageContext,
-  id: string,
-  change: { active: false } | { active: true; held: 'drain' },
-) => relay.endpoints.update(caller('relay', environment), id, change)
+const BULK = endpointBulk({
+  noun: ['endpoint', 'endpoints'],
+  setActive: ({ relay, caller, environment }, id, active) =>
+    relay.endpoints.update(
+      caller('relay', environment),
+      id,
+      active ? { active, held: 'drain' } : { active },
+    ),
+  remove: ({ relay, caller, environment }, id) =>
+    relay.endpoints.remove(caller('relay', environment), id),
+})
 
 /** The endpoints of a tenant. Filters all of them, whose number is limited, and shows one page. */
 export const endpointList = page({
@@ -104,31 +82,28 @@ export const endpointList = page({
     const { relay, caller, environment, position } = context
     const { queries, eventTypes } = relay
     const by = caller('relay', environment)
-    const { all, state, filters, meant, found } = filtered(context)
-    const from = found.findIndex(({ id }) => id === position.cursor) + 1
-    const rows = found.slice(from, from + ON_A_PAGE)
+    const { all, meant, found } = filtered(context)
+    const { data, next_cursor: next } = pageOfRows(found, position, ON_A_PAGE)
     return {
       all,
-      day: queries.dayOfAll(by, all.length),
       meant,
-      found: found.length,
-      rows: rows.map((endpoint) => ({
+      count: found.length,
+      rows: data.map((endpoint) => ({
         endpoint,
         hours: queries.dayOf(endpoint),
         waiting: hasNoBacklog(endpoint) ? undefined : queries.waitingFor(endpoint),
       })),
-      next: from + rows.length < found.length ? rows.at(-1)?.id : undefined,
-      state,
-      ...filters,
+      next,
+      day: queries.dayOfAll(by, all.length),
       types: eventTypes.names(by, MAX_CHOICES),
       channels: channelsOf(all),
     }
   },
 
   view(list) {
-    const { all } = list
-    const { href, may, position } = usePage()
-    const hrefOf = useEndpointsHref(list)
+    const { all, meant, count, rows, next } = list
+    const { href, may } = usePage()
+    const { allHref, pagesTo, sortedBy } = useList()
     const newEndpoint = may('change') && (
       <LinkButton weight="primary" href={href('/endpoints/new')}>
         Create endpoint
@@ -145,13 +120,14 @@ export const endpointList = page({
         {all.length > 0 && (
           <>
             <DayAttempts hours={list.day} />
+            <StateChips states={meant.map(stateOf)} />
             <Filters {...list} />
           </>
         )}
         <DataTable
           caption="Endpoints"
           columns={COLUMNS}
-          rows={list.rows}
+          rows={rows}
           hrefOf={({ endpoint }) => href(`/endpoints/${endpoint.id}`)}
           idOf={({ endpoint }) => endpoint.id}
           empty={
@@ -167,14 +143,15 @@ export const endpointList = page({
               <EmptyState
                 icon="endpoints"
                 sentence="No matching endpoints"
-                action={<LinkButton href={href('/endpoints')}>View all endpoints</LinkButton>}
+                action={<LinkButton href={allHref}>View all endpoints</LinkButton>}
               />
             )
           }
           pages={{
-            extent: `${list.rows.length} of ${numeral(list.found)}`,
-            ...pagerLinks(position, list.next, hrefOf),
+            extent: `${rows.length} of ${numeral(count)}`,
+            ...pagesTo(next, { isByTime: false }),
           }}
+          sorting={sortedBy(SORTS)}
           selection={useSelection(BULK)}
         />
       </>
@@ -195,40 +172,48 @@ export const endpointList = page({
         state: stateOf,
         failing_since: ({ health }) => health.failing_since,
       },
-      slices: (context: PageContext) => {
-        const { found } = filtered(context)
-        return [found]
-      },
+      slices: (context: PageContext) => [filtered(context).found],
     }),
   },
 })
 
-/** All endpoints of the environment, and those that match the filters of the query string. */
-function filtered({ relay: { queries }, caller, environment, query }: PageContext) {
-  const all = queries.all(caller('relay', environment))
-  const state = ENDPOINT_STATES.find((one) => one === query.state)
-  const filters = {
-    search: query.q ?? '',
-    type: query.type || undefined,
-    channel: query.channel || undefined,
-  }
+/** All endpoints of the environment, and those that match the filters of the query string, in its order. */
+function filtered(context: PageContext) {
+  const { relay, caller, environment, query } = context
+  const by = caller('relay', environment)
+  const all = relay.queries.all(by)
+  const state = stateIn(context)
+  const message = { type: query.type || undefined, channel: query.channel || undefined }
   const meant = all.filter(
-    (endpoint) => hears(endpoint, filters) && matches(endpoint, filters.search),
+    (endpoint) => hears(endpoint, message) && matches(endpoint, query.q ?? ''),
   )
-  const found = state ? meant.filter((endpoint) => stateOf(endpoint) === state) : issuesFirst(meant)
-  return { all, state, filters, meant, found }
+  const found = meant.filter((endpoint) => state === undefined || stateOf(endpoint) === state)
+  const sorting = sortingIn(query.sort, SORTS)
+  const isByDay = sorting.by === 'delivered' || sorting.by === 'p95'
+  const days = isByDay ? relay.queries.dayOfEach(by, all.length) : undefined
+  const dayOf = ({ id }: EndpointStats) => days?.get(id) ?? []
+  return {
+    all,
+    meant,
+    found: sortRows(found, sorting, {
+      status: (endpoint) => orderOfState(stateOf(endpoint)),
+      url: ({ url }) => withoutScheme(url),
+      delivered: (endpoint) => orderOfShare(deliveredIn(dayOf(endpoint))),
+      p95: (endpoint) => p95In(dayOf(endpoint)) ?? -1,
+    }),
+  }
 }
 
 function toneOf(all: readonly EndpointStats[]) {
   if (all.length === 0) return undefined
-  const { failing, stopped, active } = countsOf(all)
+  const { failing, stopped, active } = countsOf(all.map(stateOf))
   if (failing + stopped > 0) return 'bad'
   return active === 0 ? 'quiet' : 'good'
 }
 
 function sentenceOn(all: readonly EndpointStats[]) {
   if (all.length === 0) return 'URLs that receive your webhooks'
-  const { active, failing, paused, stopped } = countsOf(all)
+  const { active, failing, paused, stopped } = countsOf(all.map(stateOf))
   const [since] = all.flatMap(({ health }) => health.failing_since ?? []).toSorted()
   return (
     <>
@@ -248,6 +233,7 @@ const COLUMNS: Column<Row>[] = [
   {
     label: 'Endpoint',
     isWide: true,
+    sort: 'url',
     cell: ({ endpoint }) => (
       <>
         <Text text={withoutScheme(endpoint.url)} />
@@ -260,7 +246,8 @@ const COLUMNS: Column<Row>[] = [
   {
     label: 'Status',
     narrow: 'corner',
-    cell: ({ endpoint }) => <EndpointBadge endpoint={endpoint} />,
+    sort: 'status',
+    cell: ({ endpoint }) => <EndpointBadge state={stateOf(endpoint)} />,
   },
   {
     label: '24 h',
@@ -269,8 +256,8 @@ const COLUMNS: Column<Row>[] = [
       <HourBars bars={hourBarsOf(hours, usePage().now)} label={hourBarsLabel(hours)} />
     ),
   },
-  { label: 'Delivered', align: 'right', cell: ({ hours }) => shareOf(hours) },
-  { label: 'p95', align: 'right', cell: ({ hours }) => p95Of(hours) },
+  { label: 'Delivered', align: 'right', sort: 'delivered', cell: ({ hours }) => shareOf(hours) },
+  { label: 'p95', align: 'right', sort: 'p95', cell: ({ hours }) => p95Of(hours) },
   {
     label: 'Queued',
     align: 'right',
@@ -290,12 +277,6 @@ const matches = ({ id, url, description }: EndpointStats, search: string): boole
   return [id, url, description].some((text) => text.toLowerCase().includes(words))
 }
 
-/** Endpoints with problems come first. */
-const issuesFirst = (endpoints: readonly EndpointStats[]): EndpointStats[] => {
-  const hasIssue = (endpoint: EndpointStats) => ENDPOINT_TONES[stateOf(endpoint)] === 'bad'
-  return [...endpoints.filter(hasIssue), ...endpoints.filter((endpoint) => !hasIssue(endpoint))]
-}
-
 /** Active endpoints without problems have no retries or held deliveries. */
 const hasNoBacklog = (endpoint: EndpointStats): boolean =>
   stateOf(endpoint) === 'active' && endpoint.health.breaker === 'closed'
@@ -304,79 +285,27 @@ const hasNoBacklog = (endpoint: EndpointStats): boolean =>
 const channelsOf = (all: readonly EndpointStats[]): string[] =>
   [...new Set(all.flatMap(({ channels }) => channels))].toSorted().slice(0, MAX_CHOICES)
 
-interface EndpointFilters {
-  state: EndpointState | undefined
-  search: string
-  type: string | undefined
-  channel: string | undefined
-  /** Endpoints that match all filters except the status. */
-  meant: readonly EndpointStats[]
-  types: readonly string[]
-  channels: readonly string[]
-}
-
-/** Addresses of the list with its filters. */
-function useEndpointsHref({ search, type, channel, ...list }: EndpointFilters) {
-  const { href } = usePage()
-  return (of: ListPosition & { state?: EndpointState | undefined } = {}) =>
-    href('/endpoints', { state: list.state, q: search, type, channel, ...of })
-}
-
-/** Filters of the list: status, search, event type and channel. */
-function Filters(list: EndpointFilters) {
-  const { state, search, type, channel } = list
-  const { href } = usePage()
-  const hrefOf = useEndpointsHref(list)
-  const counts = countsOf(list.meant)
+/** Filters of the list besides the status: search, event type and channel. */
+function Filters({ types, channels }: EndpointList) {
+  const { type, channel } = usePage().query
+  const filterOf = (name: string, label: string, names: readonly string[], value = '') => ({
+    name,
+    label,
+    value,
+    options: optionsOf(
+      names.map((one) => ({ value: one, label: one })),
+      value || undefined,
+    ),
+  })
   return (
-    <>
-      <FilterChips
-        label="Status"
-        tabs={[
-          {
-            label: 'All',
-            href: hrefOf({ state: undefined }),
-            count: list.meant.length,
-            isCurrent: !state,
-          },
-          ...ENDPOINT_STATES.filter((one) => counts[one] > 0 || one === state).map((one) => ({
-            label: capitalized(ENDPOINT_WORDS[one]),
-            href: hrefOf({ state: one }),
-            count: counts[one],
-            isCurrent: one === state,
-            ...(ENDPOINT_TONES[one] === 'bad' && { tone: 'bad' as const }),
-          })),
-        ]}
-      />
-      <FilterBar
-        action={href('/endpoints')}
-        search={{ label: 'Search by URL, description or ID', value: search }}
-        filters={[
-          { name: 'type', label: 'Event type', value: type, options: optionsOf(list.types, type) },
-          ...(list.channels.length > 0 || channel
-            ? [
-                {
-                  name: 'channel',
-                  label: 'Channel',
-                  value: channel,
-                  options: optionsOf(list.channels, channel),
-                },
-              ]
-            : []),
-        ]}
-        kept={{ state }}
-        clearHref={search || state || type || channel ? href('/endpoints') : undefined}
-      />
-    </>
+    <ListFilters
+      search={{ label: 'Search by URL, description or ID' }}
+      filters={[
+        filterOf('type', 'Event type', types, type),
+        ...(channels.length > 0 || channel
+          ? [filterOf('channel', 'Channel', channels, channel)]
+          : []),
+      ]}
+    />
   )
 }
-
-/** Most characters in an option. */
-const MAX_OPTION_LENGTH = 60
-
-/** Options, including a selected name that is not in the list. */
-const optionsOf = (names: readonly string[], chosen: string | undefined) =>
-  (chosen === undefined || names.includes(chosen) ? names : [chosen, ...names]).map((name) => ({
-    value: name,
-    label: shorten(name, MAX_OPTION_LENGTH),
-  }))

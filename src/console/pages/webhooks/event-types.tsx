@@ -1,9 +1,8 @@
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
-import { FilterBar } from '../../../../views/ui/filter-bar.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { BodyView, JsonView } from '../../../../views/ui/json.tsx'
-import { pagerLinks } from '../../../../views/ui/pager.tsx'
 import { Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
+import { sortingIn } from '../../../../views/ui/sorting.ts'
 import { StatusBadge } from '../../../../views/ui/status.tsx'
 import { DataTable } from '../../../../views/ui/table.tsx'
 import { shorten, Text } from '../../../../views/ui/text.tsx'
@@ -11,11 +10,13 @@ import { counted, numeral } from '../../../../views/ui/words.ts'
 import type { EventTypeSeen } from '../../../engines/relay/model/event-types.ts'
 import type { Page } from '../../../platform/cursor.ts'
 import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
+import { ListFilters, useList } from '../../list.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import { firstMessage } from './messages.tsx'
 import { Moment } from './state.tsx'
 
 const ON_A_PAGE = 50
+const SORTS = { name: 'asc', last_seen: 'desc' } as const
 
 /** Event types of all messages so far. */
 export const eventTypeList = page({
@@ -31,8 +32,9 @@ export const eventTypeList = page({
   }),
 
   view({ found, prefix }) {
-    const { href, position, baseUrl } = usePage()
-    const { data, next_cursor: cursor } = found
+    const { href, baseUrl } = usePage()
+    const { allHref, isFiltered, pagesTo, sortedBy } = useList()
+    const { data, next_cursor: next } = found
     return (
       <>
         <PageHead
@@ -40,19 +42,20 @@ export const eventTypeList = page({
           state={{ sentence: sentenceOn(found, prefix) }}
           aside={data.length > 0 && <ExportMenu />}
         />
-        {(data.length > 0 || prefix !== '') && (
-          <FilterBar
-            action={href('/event-types')}
-            search={{ label: 'Search by prefix', value: prefix }}
-            clearHref={prefix === '' ? undefined : href('/event-types')}
-          />
-        )}
+        {(data.length > 0 || isFiltered) && <ListFilters search={{ label: 'Search by prefix' }} />}
         <DataTable
           caption="Event types"
           rows={data}
           hrefOf={({ name }) => href(`/event-types/${encodeURIComponent(name)}`)}
+          idOf={({ name }) => name}
           columns={[
-            { label: 'Type', isMono: true, isWide: true, cell: ({ name }) => <Text text={name} /> },
+            {
+              label: 'Type',
+              isMono: true,
+              isWide: true,
+              sort: 'name',
+              cell: ({ name }) => <Text text={name} />,
+            },
             {
               label: 'Schema',
               narrow: 'corner',
@@ -81,6 +84,7 @@ export const eventTypeList = page({
             {
               label: 'Last seen',
               align: 'right',
+              sort: 'last_seen',
               cell: ({ last_seen_at: at }) => <Moment at={at} />,
             },
             {
@@ -105,11 +109,12 @@ export const eventTypeList = page({
               <EmptyState
                 icon="eventTypes"
                 sentence="No matching event types"
-                action={<LinkButton href={href('/event-types')}>View all event types</LinkButton>}
+                action={<LinkButton href={allHref}>View all event types</LinkButton>}
               />
             )
           }
-          pages={pagerLinks(position, cursor, (to) => href('/event-types', { q: prefix, ...to }))}
+          pages={pagesTo(next, { isByTime: false })}
+          sorting={sortedBy(SORTS)}
         />
       </>
     )
@@ -130,11 +135,16 @@ export const eventTypeList = page({
   },
 })
 
-/** Event types that match the search of the query string. */
+/** Event types that match the search of the query string, in its order. */
 const found = (
   { relay, caller, environment, query }: PageContext,
   of: { cursor: string | undefined; limit: number },
-) => relay.eventTypes.list(caller('relay', environment), { ...of, prefix: query.q ?? '' })
+) =>
+  relay.eventTypes.list(caller('relay', environment), {
+    ...of,
+    ...sortingIn(query.sort, SORTS),
+    prefix: query.q,
+  })
 
 function sentenceOn({ data, has_more: hasMore }: Page<EventTypeSeen>, prefix: string): string {
   const like = prefix === '' ? '' : ` starting with ${shorten(prefix, 40)}`

@@ -1,20 +1,23 @@
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
 import { BodyView } from '../../../../views/ui/json.tsx'
-import { type ListPosition, pagerLinks } from '../../../../views/ui/pager.tsx'
 import { Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
 import type { Tone } from '../../../../views/ui/status.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
-import { FilterChips } from '../../../../views/ui/tabs.tsx'
 import { LongText, Text } from '../../../../views/ui/text.tsx'
 import { capitalized, counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
 import { STAGES, type Stage } from '../../../delivery/queries.ts'
 import type { FanOut, SentSummary } from '../../../engines/relay/fan-out.ts'
+import { useSelection } from '../../bulk.ts'
+import { ListChips, useList } from '../../list.tsx'
 import { page, usePage } from '../../page.tsx'
+import { deliveryBulk, relayLogOf } from './delivery-list.tsx'
 import { DeliveryBadge, Moment } from './state.tsx'
 
 /** Deliveries of a message per page. */
 const ENDPOINTS_SHOWN = 50
+
+const BULK = deliveryBulk(relayLogOf)
 
 /** One message: payload, deliveries, and endpoints that did not match. */
 export const messagePage = page({
@@ -86,6 +89,8 @@ export const messagePage = page({
       </>
     )
   },
+
+  actions: BULK,
 })
 
 const TONES: Record<Stage, Tone> = {
@@ -126,26 +131,22 @@ const FEW = 10
 
 /** Deliveries of a message, problems first. */
 function SentList({ fanOut, stage }: MessageView) {
-  const { href, position } = usePage()
+  const { href } = usePage()
+  const { pagesTo } = useList()
   const { counts, sent } = fanOut
-  const all = STAGES.reduce((sum, one) => sum + counts[one], 0)
-  const hrefOf = ({ stage, cursor, trail }: { stage?: Stage | undefined } & ListPosition) =>
-    href(`/messages/${fanOut.message.id}`, { stage, cursor, trail })
+  const all = sumOf(counts)
   return (
     <>
       {all > FEW && (
-        <FilterChips
-          label="Status"
-          tabs={[
-            { label: 'All', href: hrefOf({}), count: all, isCurrent: stage === undefined },
-            ...STAGES.filter((one) => counts[one] > 0 || one === stage).map((one) => ({
-              label: capitalized(stageWord(one)),
-              href: hrefOf({ stage: one }),
-              count: counts[one],
-              isCurrent: one === stage,
-              ...(one === 'failed' && { tone: 'bad' as const }),
-            })),
-          ]}
+        <ListChips
+          name="stage"
+          all={all}
+          chips={STAGES.filter((one) => counts[one] > 0 || one === stage).map((value) => ({
+            value,
+            label: capitalized(stageWord(value)),
+            count: counts[value],
+            tone: TONES[value],
+          }))}
         />
       )}
       <DataTable
@@ -155,7 +156,8 @@ function SentList({ fanOut, stage }: MessageView) {
         hrefOf={({ id }) => href(`/deliveries/${id}`)}
         columns={COLUMNS}
         empty={<p class="quietrow">{all === 0 ? 'No deliveries' : 'No matching deliveries'}</p>}
-        pages={pagerLinks(position, sent.next_cursor, (at) => hrefOf({ stage, ...at }))}
+        pages={pagesTo(sent.next_cursor)}
+        selection={useSelection(BULK)}
       />
     </>
   )
@@ -197,7 +199,8 @@ const COLUMNS: Column<SentSummary>[] = [
 /** Endpoints that the message was not sent to, with reasons. Collapsed if there are deliveries. */
 function UnreachedList({ fanOut, isOpen }: MessageView & { isOpen: boolean }) {
   const { href } = usePage()
-  const { unreached, unreachedCount, message } = fanOut
+  const { hrefOf } = useList()
+  const { unreached, unreachedCount } = fanOut
   const next = unreached.next_cursor
   return (
     <details class="fold" open={isOpen} id="others">
@@ -224,10 +227,7 @@ function UnreachedList({ fanOut, isOpen }: MessageView & { isOpen: boolean }) {
         ]}
         pages={{
           extent: `${unreached.data.length} of ${numeral(unreachedCount)}`,
-          olderHref:
-            next === null
-              ? undefined
-              : `${href(`/messages/${message.id}`, { others: next })}#others`,
+          olderHref: next === null ? undefined : `${hrefOf({ others: next })}#others`,
         }}
       />
     </details>

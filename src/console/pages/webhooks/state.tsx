@@ -6,8 +6,11 @@ import type { Status } from '../../../http/delivery-log/model.ts'
 import { DAY_MS } from '../../../platform/durations.ts'
 import { usePage } from '../../page.tsx'
 
-/** `stopped` endpoints were disabled by Gatehouse, `paused` ones by an operator or an API key. */
-export const ENDPOINT_STATES = ['active', 'failing', 'paused', 'stopped'] as const
+/**
+ * The states of endpoints, and of webhooks of user events, in the order of lists. `stopped` endpoints were
+ * disabled by Gatehouse, `paused` ones by an operator or an API key.
+ */
+export const ENDPOINT_STATES = ['failing', 'stopped', 'active', 'paused'] as const
 export type EndpointState = (typeof ENDPOINT_STATES)[number]
 
 /** Fields that determine the state of an endpoint. */
@@ -23,9 +26,9 @@ export function stateOf({
 }
 
 /** Number of endpoints by state. */
-export function countsOf(endpoints: readonly EndpointStatus[]): Record<EndpointState, number> {
+export function countsOf(states: readonly EndpointState[]): Record<EndpointState, number> {
   const counts = { active: 0, failing: 0, paused: 0, stopped: 0 }
-  for (const endpoint of endpoints) counts[stateOf(endpoint)]++
+  for (const state of states) counts[state]++
   return counts
 }
 
@@ -44,10 +47,9 @@ export const ENDPOINT_WORDS: Record<EndpointState, string> = {
   stopped: 'disabled',
 }
 
-export const EndpointBadge = ({ endpoint }: { endpoint: EndpointStatus }) => {
-  const state = stateOf(endpoint)
-  return <StatusBadge tone={ENDPOINT_TONES[state]} word={ENDPOINT_WORDS[state]} />
-}
+export const EndpointBadge = ({ state }: { state: EndpointState }) => (
+  <StatusBadge tone={ENDPOINT_TONES[state]} word={ENDPOINT_WORDS[state]} />
+)
 
 /** What the page of a delivery shows of its receiver. */
 export interface Receiver {

@@ -1,5 +1,8 @@
-import { and, asc, eq, ne, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, ne, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
+import { createSeqFrom } from '../../../db/seq-from.ts'
+import { END, type Window } from '../../../platform/scan.ts'
+import { LISTED_EXECUTIONS } from '../limits.ts'
 import { executions, runs } from '../schema.ts'
 import type { ExecutionRow } from './executions.ts'
 import type { RunRow } from './runs.ts'
@@ -21,6 +24,14 @@ export type ExecutionSummary = Pick<
   | 'responseStatus'
 >
 
+/** An attempt in the history of a job, with the reason if there was no response. */
+export type PastAttempt = ExecutionSummary & Pick<ExecutionRow, 'seq' | 'errorMessage'>
+
+export type AttemptCounts = Record<ExecutionRow['status'] | 'all', number>
+
+/** Attempts are counted up to this number. */
+export const MAX_COUNTED = 1000
+
 export type OpenRun = Pick<RunRow, 'trigger' | 'slotAt' | 'dueAt' | 'attempt' | 'state'>
 
 /** The attempts of a job, for pages. */
@@ -37,6 +48,49 @@ export function createAttemptSummaries({ orm, client }: Db) {
       started_at as startedAt, duration_ms as durationMs, response_status as responseStatus
     from executions
     where tenant_id = $tenantId and job_id = $jobId order by seq desc limit $limit`)
+  const inWindow = and(
+    ofJob,
+    sql`${executions.seq} > ${$('after')}`,
+    sql`${executions.seq} < ${$('before')}`,
+  )
+  const [oldest, newest] = [asc, desc].map((direction) =>
+    orm
+      .select({
+        seq: executions.seq,
+        id: executions.id,
+        status: executions.status,
+        trigger: executions.trigger,
+        attempt: executions.attempt,
+        slotAt: executions.slotAt,
+        latenessMs: executions.latenessMs,
+        startedAt: executions.startedAt,
+        durationMs: executions.durationMs,
+        responseStatus: executions.responseStatus,
+        errorMessage: executions.errorMessage,
+      })
+      .from(executions)
+      .where(and(inWindow, sql`(${$('status')} = '' or ${executions.status} = ${$('status')})`))
+      .orderBy(direction(executions.seq))
+      .limit($('limit'))
+      .prepare(),
+  )
+  // All but the newest failed, so with more than this, enough have failed.
+  const some = orm
+    .select({ status: executions.status })
+    .from(executions)
+    .where(inWindow)
+    .orderBy(desc(executions.seq))
+    .limit(MAX_COUNTED + LISTED_EXECUTIONS)
+    .as('some')
+  const count = orm
+    .select({
+      all: sql<number>`count(*)`,
+      success: sql<number>`count(*) filter (where status = 'success')`,
+      failed: sql<number>`count(*) filter (where status = 'failed')`,
+      running: sql<number>`count(*) filter (where status = 'running')`,
+    })
+    .from(some)
+    .prepare()
   const attempt = orm
     .select()
     .from(executions)
@@ -64,6 +118,23 @@ export function createAttemptSummaries({ orm, client }: Db) {
       attempts.all({ tenantId, jobId, limit }),
     attempt: (tenantId: string, jobId: string, id: string): ExecutionRow | undefined =>
       attempt.get({ tenantId, jobId, id }),
+    /** All kept attempts of a job in a window, which may have one status. */
+    history(
+      tenantId: string,
+      jobId: string,
+      of: Window & { status?: ExecutionRow['status'] | undefined },
+    ): PastAttempt[] {
+      const { after = 0, before = END, isAscending, limit, status = '' } = of
+      const statement = isAscending ? oldest : newest
+      return statement?.all({ tenantId, jobId, after, before, limit, status }) ?? []
+    },
+    count: (
+      tenantId: string,
+      jobId: string,
+      { after = 0, before = END }: Pick<Window, 'after' | 'before'>,
+    ): AttemptCounts => count.get({ tenantId, jobId, after, before }) as AttemptCounts,
+    /** The number of the first attempt of all jobs that started from a time on. */
+    seqFrom: createSeqFrom(client, 'executions', 'started_at'),
     /** Runs with an attempt to come. */
     open: (tenantId: string, jobId: string): OpenRun[] => open.all({ tenantId, jobId }),
   }

@@ -1,8 +1,8 @@
-import { and, asc, desc, eq, lte, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, lte, ne, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
 import { changesOf, rowOf } from '../../../db/placeholders.ts'
-import { cronJobs } from '../schema.ts'
+import { cronJobs, executions } from '../schema.ts'
 import { storedSize } from './size.ts'
 
 export type CronJobRow = typeof cronJobs.$inferSelect
@@ -24,7 +24,10 @@ export function createCronJobStore({ orm, client }: Db) {
   const mine = and(eq(cronJobs.tenantId, $('tenantId')), eq(cronJobs.id, $('id')))
   const isActive = sql`${cronJobs.isActive} = 1`
 
-  const insert = compile(client, orm.insert(cronJobs).values(rowOf(cronJobs, 'lastRunAt')))
+  const insert = compile(
+    client,
+    orm.insert(cronJobs).values(rowOf(cronJobs, 'lastRunAt', 'lastStatus')),
+  )
   const save = orm
     .update(cronJobs)
     .set(
@@ -72,6 +75,30 @@ export function createCronJobStore({ orm, client }: Db) {
     .set({ lastRunAt: sql`${$('at')}` })
     .where(mine)
     .prepare()
+  const newestEnded = orm
+    .select({ id: executions.id })
+    .from(executions)
+    .where(
+      and(
+        eq(executions.tenantId, $('tenantId')),
+        eq(executions.jobId, $('id')),
+        ne(executions.status, 'running'),
+      ),
+    )
+    .orderBy(desc(executions.seq))
+    .limit(1)
+  // The comparison of the status comes first, because it is mostly the same.
+  const noteStatus = orm
+    .update(cronJobs)
+    .set({ lastStatus: sql`${$('status')}` })
+    .where(
+      and(
+        mine,
+        sql`${cronJobs.lastStatus} is not ${$('status')}`,
+        sql`${$('executionId')} = (${newestEnded})`,
+      ),
+    )
+    .prepare()
   const firstDue = orm
     .select({ at: cronJobs.nextRunAt })
     .from(cronJobs)
@@ -114,6 +141,13 @@ export function createCronJobStore({ orm, client }: Db) {
     remove: (tenantId: string, id: string): number | undefined =>
       (remove.get({ tenantId, id }) as { bytes: number } | undefined)?.bytes,
     noteRun: (tenantId: string, id: string, at: number) => noteRun.run({ tenantId, id, at }),
+    /** Notes how an execution ended, unless a newer one has ended. */
+    noteStatus: (of: {
+      tenantId: string
+      id: string
+      executionId: string
+      status: 'success' | 'failed'
+    }) => noteStatus.run(of),
     /** Across all tenants, because the loop serves all of them. */
     firstDueAt: (): number | undefined => firstDue.get()?.at,
     due: (cutoff: number, limit: number): DueCronJob[] => due.all({ cutoff, limit }),

@@ -1,10 +1,11 @@
 import type { Db } from '../../../db/open.ts'
 import { createAttemptSummaries } from './attempt-summaries.ts'
+import { createCronJobLists } from './cron-job-lists.ts'
 import { createCronJobStore } from './cron-jobs.ts'
+import { createDelayedJobLists } from './delayed-job-lists.ts'
 import { createDelayedJobStore } from './delayed-jobs.ts'
 import { createExecutionStore } from './executions.ts'
 import { createHourStore } from './hours.ts'
-import { createJobSummaries } from './job-summaries.ts'
 import { createJobCountStore, createSkippedSlotStore } from './ledgers.ts'
 import { createReadModel } from './read-model.ts'
 import { createRunStore } from './runs.ts'
@@ -12,7 +13,7 @@ import { createSigningSecretStore } from './signing-secrets.ts'
 
 export type Store = ReturnType<typeof createStore>
 
-/** All SQL of the engine, one file per table. Summaries and the read model serve pages. */
+/** All SQL of the engine, one file per table. Lists, summaries and the read model serve pages. */
 export const createStore = (db: Db) => ({
   cronJobs: createCronJobStore(db),
   delayedJobs: createDelayedJobStore(db),
@@ -22,7 +23,8 @@ export const createStore = (db: Db) => ({
   hours: createHourStore(db),
   counts: createJobCountStore(db),
   skipped: createSkippedSlotStore(db),
-  jobSummaries: createJobSummaries(db),
+  cronJobLists: createCronJobLists(db),
+  delayedJobLists: createDelayedJobLists(db),
   readModel: createReadModel(db),
   attemptSummaries: createAttemptSummaries(db),
 })

@@ -1,4 +1,5 @@
 import type { Db } from '../../../db/open.ts'
+import { NEXT_RUN, NO_NEXT_RUN } from '../schema.ts'
 import type { DelayedJobRow } from './delayed-jobs.ts'
 import type { ExecutionRow } from './executions.ts'
 
@@ -31,32 +32,22 @@ export type LatestRun = Pick<
   'id' | 'status' | 'attempt' | 'startedAt' | 'durationMs' | 'responseStatus' | 'errorMessage'
 > & { kind: 'cron' | 'delayed'; jobId: string; name: string }
 
-/** The number of jobs, counted up to the limit of one query. */
-export interface JobTally {
-  active: number
-  paused: number
-}
-
 /** Bounded queries for pages. `+` keeps SQLite from planning again: see db/statements.ts. */
 export function createReadModel({ client }: Db) {
-  const someJobs = `select * from cron_jobs where tenant_id = +$tenantId
-    order by seq desc limit ${MAX_JOBS}`
   const failing = client.prepare<FailingJob, { tenantId: string }>(`
     select j.id, j.name, e.started_at as startedAt, e.response_status as responseStatus,
       e.error_message as errorMessage
-    from (
-      select id, name, (
-        select seq from executions
-        where job_id = some.id and tenant_id = some.tenant_id and status <> 'running'
-        order by seq desc limit 1) as last
-      from (${someJobs}) as some where is_active = 1) as j
-    join executions e on e.seq = j.last
-    where e.status = 'failed'`)
+    from cron_jobs j join executions e on e.seq = (
+      select seq from executions
+      where job_id = j.id and tenant_id = j.tenant_id and status <> 'running'
+      order by seq desc limit 1)
+    where j.tenant_id = +$tenantId and j.last_status = 'failed' and j.is_active = 1
+    order by j.seq desc limit ${MAX_JOBS}`)
   const comingOfCron = client.prepare<ComingRun, { tenantId: string; now: number; limit: number }>(`
     select 'cron' as kind, id, name, next_run_at as at, schedule, time_zone as timeZone
     from cron_jobs
-    where tenant_id = +$tenantId and is_active = 1 and next_run_at >= +$now
-    order by next_run_at limit +$limit`)
+    where tenant_id = +$tenantId and ${NEXT_RUN} >= +$now and ${NEXT_RUN} < ${NO_NEXT_RUN}
+    order by ${NEXT_RUN} limit +$limit`)
   const comingOfDelayed = client.prepare<
     ComingRun & Pick<DelayedJobRow, 'status'>,
     { tenantId: string; now: number }
@@ -72,9 +63,6 @@ export function createReadModel({ client }: Db) {
     left join delayed_jobs d on d.id = e.job_id and d.tenant_id = e.tenant_id
     where e.tenant_id = +$tenantId and coalesce(c.name, d.name) is not null
     order by e.seq desc limit +$limit`)
-  const tally = client.prepare<JobTally, { tenantId: string }>(`
-    select coalesce(sum(is_active = 1), 0) as active, coalesce(sum(is_active = 0), 0) as paused
-    from (${someJobs}) as some`)
 
   return {
     /** Latest failure first. */
@@ -93,6 +81,5 @@ export function createReadModel({ client }: Db) {
         .slice(0, limit),
     /** Newest first. */
     latest: (tenantId: string, limit: number): LatestRun[] => latest.all({ tenantId, limit }),
-    tally: (tenantId: string): JobTally => tally.get({ tenantId }) ?? { active: 0, paused: 0 },
   }
 }

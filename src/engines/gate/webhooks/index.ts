@@ -1,8 +1,15 @@
 import type { Endpoint } from '../../../delivery/endpoint-cache.ts'
 import type { Delivery } from '../../../delivery/index.ts'
+import type { LatestDelivery } from '../../../delivery/store/endpoint-summaries.ts'
+import type { HourRow } from '../../../delivery/store/hours.ts'
 import { createDeliveryLog, type DeliveryLog } from '../../../http/delivery-log/deliveries.ts'
-import type { Rotated, Rotation, TestResult } from '../../../http/delivery-log/model.ts'
-import { presentTest } from '../../../http/delivery-log/present.ts'
+import type {
+  Delivery as DeliveryObject,
+  Rotated,
+  Rotation,
+  TestResult,
+} from '../../../http/delivery-log/model.ts'
+import { presentTest, statusOf } from '../../../http/delivery-log/present.ts'
 import { rotateSecret } from '../../../http/delivery-log/rotation.ts'
 import type { Caller } from '../../../platform/caller.ts'
 import { type Clock, isoTime } from '../../../platform/clock.ts'
@@ -24,6 +31,9 @@ interface Hour {
   succeeded: number
   failed: number
 }
+
+/** The newest delivery to a webhook. */
+export type Latest = Pick<DeliveryObject, 'status' | 'created_at'>
 
 const streamOf = ({ tenantId }: Caller) => webhookStream(tenantId)
 
@@ -85,17 +95,36 @@ export function createWebhooks(parts: { delivery: Delivery; clock: Clock; meteri
   /** Attempts per hour of the last day; hours without attempts are omitted. */
   function hours(caller: Caller, id: string): Hour[] {
     endpoints.get(streamOf(caller), id)
-    const now = clock.now()
-    const first = now - (now % HOUR_MS) - (HOURS - 1) * HOUR_MS
-    return delivery.hours
-      .between(id, first, now + 1)
-      .map(({ hour, succeeded, failed }) => ({ hour: isoTime(hour), succeeded, failed }))
+    return delivery.hours.between(id, firstHour(), clock.now() + 1).map(presentHour)
   }
+
+  /** The attempts of the last day at all webhooks, and the newest delivery to each, by webhook. */
+  function recent(caller: Caller) {
+    const stream = streamOf(caller)
+    const { daySums, latest } = delivery.endpointSummaries
+    return {
+      days: new Map(daySums(stream, firstHour()).map((row) => [row.endpointId, presentHour(row)])),
+      latest: new Map(latest(stream).map((row) => [row.endpointId, presentLatest(row)])),
+    }
+  }
+
+  const firstHour = (): number => clock.now() - (clock.now() % HOUR_MS) - (HOURS - 1) * HOUR_MS
 
   const log: DeliveryLog = createDeliveryLog({ delivery, metering, streamOf, cursorsOf })
 
-  return { list, create, update, resume, remove, rotate, test, hours, log }
+  return { list, create, update, resume, remove, rotate, test, hours, recent, log }
 }
+
+const presentHour = ({ hour, succeeded, failed }: HourRow): Hour => ({
+  hour: isoTime(hour),
+  succeeded,
+  failed,
+})
+
+const presentLatest = (row: LatestDelivery): Latest => ({
+  status: statusOf(row),
+  created_at: isoTime(row.createdAt),
+})
 
 const present = ({ id, url, eventTypes, isActive, createdAt }: Endpoint): Webhook => ({
   id,

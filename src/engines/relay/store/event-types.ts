@@ -1,12 +1,20 @@
-import { and, asc, eq, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
 import { rowOf } from '../../../db/placeholders.ts'
 import type { Environment } from '../../../platform/engines.ts'
+import { EVENT_TYPES_SEEN } from '../limits.ts'
 import { relayEventTypes as types } from '../schema.ts'
 
 export type EventTypeRow = typeof types.$inferSelect
 export type EventTypeKey = Pick<EventTypeRow, 'tenantId' | 'environment' | 'name'>
+
+/** Types of an environment, or only those whose name begins with `prefix`. */
+export interface EventTypesQuery extends Pick<EventTypeRow, 'tenantId' | 'environment'> {
+  prefix?: string | undefined
+}
+
+export type SeenType = Pick<EventTypeRow, 'name' | 'lastSeenAt'>
 
 /** Sorts after every character that a name can have. */
 const BEHIND_ALL = '\uffff'
@@ -33,19 +41,25 @@ export function createEventTypeStore({ orm, client }: Db) {
     .where(mine)
     .prepare()
   const find = orm.select().from(types).where(mine).prepare()
-  const list = orm
-    .select()
+  const begins = and(
+    inEnvironment,
+    sql`${types.name} >= ${$('prefix')}`,
+    sql`${types.name} < ${$('end')}`,
+  )
+  const [ascending, descending] = [asc, desc].map((direction) =>
+    orm
+      .select()
+      .from(types)
+      .where(and(begins, sql`${types.name} > ${$('after')}`, sql`${types.name} < ${$('before')}`))
+      .orderBy(direction(types.name))
+      .limit($('limit'))
+      .prepare(),
+  )
+  const times = orm
+    .select({ name: types.name, lastSeenAt: types.lastSeenAt })
     .from(types)
-    .where(
-      and(
-        inEnvironment,
-        sql`${types.name} > ${$('after')}`,
-        sql`${types.name} >= ${$('prefix')}`,
-        sql`${types.name} < ${$('end')}`,
-      ),
-    )
-    .orderBy(asc(types.name))
-    .limit($('limit'))
+    .where(begins)
+    .limit(EVENT_TYPES_SEEN)
     .prepare()
   const names = orm
     .select({ name: types.name })
@@ -75,17 +89,21 @@ export function createEventTypeStore({ orm, client }: Db) {
     reshape: (key: EventTypeKey, to: Pick<EventTypeRow, 'shape' | 'drift' | 'sample'>) =>
       void reshape.run({ ...key, ...to }),
     find: (key: EventTypeKey): EventTypeRow | undefined => find.get({ ...key }),
-    /** Ordered by name, starting after `after`; only names that begin with `prefix`. */
-    list: (
-      tenantId: string,
-      environment: Environment,
-      {
-        after = '',
-        prefix = '',
-        limit,
-      }: { after?: string | undefined; prefix?: string | undefined; limit: number },
-    ): EventTypeRow[] =>
-      list.all({ tenantId, environment, after, prefix, end: `${prefix}${BEHIND_ALL}`, limit }),
+    /** Types that begin with `prefix`, ordered by name, from those after a name. */
+    list(
+      { tenantId, environment, prefix = '' }: EventTypesQuery,
+      of: { after?: string | undefined; isDescending: boolean; limit: number },
+    ): EventTypeRow[] {
+      const { after, isDescending, limit } = of
+      const [statement, bound] = isDescending
+        ? [descending, { after: '', before: after ?? BEHIND_ALL }]
+        : [ascending, { after: after ?? '', before: BEHIND_ALL }]
+      const end = `${prefix}${BEHIND_ALL}`
+      return statement?.all({ tenantId, environment, prefix, end, ...bound, limit }) ?? []
+    },
+    /** When each of them was last seen. */
+    times: ({ tenantId, environment, prefix = '' }: EventTypesQuery): SeenType[] =>
+      times.all({ tenantId, environment, prefix, end: `${prefix}${BEHIND_ALL}` }),
     /** The first names, without the shapes, which may be large. */
     names: (tenantId: string, environment: Environment, limit: number): string[] =>
       names.all({ tenantId, environment, limit }).map(({ name }) => name),
