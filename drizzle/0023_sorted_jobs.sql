@@ -10,6 +10,8 @@ CREATE INDEX `cron_jobs_by_last_run` ON `cron_jobs` (`tenant_id`,case when last_
 
 CREATE INDEX `cron_jobs_by_next_run` ON `cron_jobs` (`tenant_id`,case when is_active = 1 then next_run_at else 9000000000000000 end,`seq`);
 
+CREATE INDEX `cron_jobs_tagged` ON `cron_jobs` (`tenant_id`) WHERE tags <> '[]';
+
 CREATE INDEX `cron_jobs_by_state` ON `cron_jobs` (`tenant_id`,`last_status`,`is_active`);
 
 CREATE INDEX `delayed_jobs_by_creation` ON `delayed_jobs` (`tenant_id`,`created_at`,`seq`);

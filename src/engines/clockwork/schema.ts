@@ -77,6 +77,7 @@ export const cronJobs = sqliteTable(
     index('cron_jobs_by_name').on(t.tenantId, sql.raw(NAME), t.seq),
     index('cron_jobs_by_last_run').on(t.tenantId, sql.raw(LAST_RUN), t.seq),
     index('cron_jobs_by_next_run').on(t.tenantId, sql.raw(NEXT_RUN), t.seq),
+    index('cron_jobs_tagged').on(t.tenantId).where(sql`tags <> '[]'`),
     index('cron_jobs_by_state').on(t.tenantId, t.lastStatus, t.isActive),
     index('cron_jobs_due').on(t.nextRunAt).where(sql`is_active = 1`),
   ],

@@ -101,8 +101,10 @@ export function createCronJobLists({ orm, client }: Db) {
   const countAll = countOf(ofTenant)
   const countFound = countOf(and(ofTenant, isTagged, isFound(cronJobs)))
   const tags = client.prepare<{ tag: string }, { tenantId: string }>(`
-    select distinct value as tag from cron_jobs, json_each(cron_jobs.tags)
-    where tenant_id = +$tenantId and tags <> '[]' order by tag limit ${MAX_TAGS}`)
+    select distinct value as tag from (
+      select tags from cron_jobs where tenant_id = +$tenantId and tags <> '[]'
+      limit ${JOBS_PER_TENANT}) as some, json_each(some.tags)
+    order by tag limit ${MAX_TAGS}`)
 
   return {
     list: (tenantId: string, query: JobQuery): CronJobSummary[] =>
