@@ -40,18 +40,3 @@ export const turned = <Name extends string>(
   by,
   isDescending: current.by === by ? !current.isDescending : sorts[by] === 'desc',
 })
-
-/** Rows that are all at hand, in an order. */
-export function inOrder<Row, Name extends string>(
-  rows: readonly Row[],
-  { by, isDescending }: Sorting<Name>,
-  keyOf: Readonly<Record<Name, (row: Row) => string | number>>,
-): Row[] {
-  const sorted = rows.toSorted((one, other) => compared(keyOf[by](one), keyOf[by](other)))
-  return isDescending ? sorted.toReversed() : sorted
-}
-
-const compared = (one: string | number, other: string | number): number =>
-  typeof one === 'number' && typeof other === 'number'
-    ? one - other
-    : String(one).localeCompare(String(other))

@@ -4,7 +4,7 @@ import { EmptyState } from '../../../../views/ui/empty-state.tsx'
 import { ActionButton } from '../../../../views/ui/form/button.tsx'
 import { useHere } from '../../../../views/ui/here.tsx'
 import { PageHead, Section } from '../../../../views/ui/section.tsx'
-import { inOrder, sortingIn } from '../../../../views/ui/sorting.ts'
+import { sortingIn } from '../../../../views/ui/sorting.ts'
 import { StatusBadge, type Tone } from '../../../../views/ui/status.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
@@ -14,6 +14,7 @@ import type { Archive } from '../../../platform/backup/index.ts'
 import { bulk, useSelection } from '../../bulk.ts'
 import { ListChips, NoMatches, useList } from '../../list.tsx'
 import { good, type OperatorPageContext, page, usePage } from '../../page.tsx'
+import { sortRows } from '../../short-list.ts'
 
 /** Rows are kept for 90 days, so that failures can be seen. */
 const MAX_SHOWN = 200
@@ -102,7 +103,7 @@ export const backupList = page({
             <DataTable
               caption="Backups"
               columns={COLUMNS}
-              rows={inOrder(shown, sortingIn(query.sort, SORTS), {
+              rows={sortRows(shown, sortingIn(query.sort, SORTS), {
                 started: ({ startedAt }) => startedAt,
                 size: (row) => row.bytes ?? 0,
               })}

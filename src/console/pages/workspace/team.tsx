@@ -3,7 +3,7 @@ import { EmptyState } from '../../../../views/ui/empty-state.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Radios } from '../../../../views/ui/form/choices.tsx'
 import { PageHead, Section } from '../../../../views/ui/section.tsx'
-import { inOrder, sortingIn } from '../../../../views/ui/sorting.ts'
+import { sortingIn } from '../../../../views/ui/sorting.ts'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { Address, Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
@@ -18,6 +18,7 @@ import type { Invitation } from '../../operators/invitations.ts'
 import type { MemberRow } from '../../operators/memberships.ts'
 import { ROLES, type Role } from '../../operators/rights.ts'
 import { good, type PageContext, page, usePage } from '../../page.tsx'
+import { sortRows } from '../../short-list.ts'
 
 /** Label and permissions of each role. */
 export const ROLE_WORDS: Record<Role, { label: string; plural: string; text: string }> = {
@@ -225,7 +226,7 @@ export const teamPage = page({
 function matching({ operators, tenantId, query }: PageContext): MemberRow[] {
   const role = ROLES.find((one) => one === query.role)
   const members = operators.memberships.list(tenantId)
-  return inOrder(
+  return sortRows(
     members.filter((member) => !role || member.role === role),
     sortingIn(query.sort, SORTS),
     { joined: ({ createdAt }) => createdAt, name: nameOf, email: ({ email }) => email },

@@ -2,7 +2,7 @@ import { Bars } from '../../../../views/ui/charts/bars.tsx'
 import { EmptyState } from '../../../../views/ui/empty-state.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { PageHead, Section } from '../../../../views/ui/section.tsx'
-import { inOrder, sortingIn } from '../../../../views/ui/sorting.ts'
+import { sortingIn } from '../../../../views/ui/sorting.ts'
 import type { Tone } from '../../../../views/ui/status.tsx'
 import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { useTimes } from '../../../../views/ui/time.tsx'
@@ -24,6 +24,7 @@ import { ExportMenu, exportOf } from '../../export.tsx'
 import { centsIn, trimmedText } from '../../form.ts'
 import { useList } from '../../list.tsx'
 import { good, type PageContext, page, usePage } from '../../page.tsx'
+import { sortRows } from '../../short-list.ts'
 import { Limits, SpendCap, type UsageView } from './usage-limits.tsx'
 
 const SORTS = { month: 'desc', requests: 'desc', billed: 'desc', cost: 'desc' } as const
@@ -118,7 +119,7 @@ export const usagePage = page({
 
 /** All months, in the order of the query string. */
 const monthsIn = ({ metering, tenantId, query }: PageContext): UsageOfMonth[] =>
-  inOrder(metering.months(tenantId), sortingIn(query.sort, SORTS), {
+  sortRows(metering.months(tenantId), sortingIn(query.sort, SORTS), {
     month: ({ month }) => month,
     requests: ({ requests }) => requests,
     billed: (of) => of.billed_requests,
