@@ -34,7 +34,7 @@ test.each<[index: string, parts: string[]]>([
   ['cron_jobs_by_next_run (tenant_id=? AND <expr>>? AND <expr><?)', ["'cron' as kind"]],
   ['cron_jobs_by_next_run (tenant_id=? AND <expr>=? AND seq<?)', ['next_run_at else', 'desc']],
   ['cron_jobs_by_last_run (tenant_id=? AND <expr>>? AND <expr><?)', ['last_run_at end <', 'desc']],
-  ['cron_jobs_by_name (tenant_id=? AND name>?)', ['name collate nocase > ?']],
+  ['cron_jobs_by_name (tenant_id=? AND name>? AND name<?)', ['name collate nocase > ?']],
   ['cron_jobs_by_name (tenant_id=? AND name=? AND seq>?)', ['name collate nocase = ?', 'asc']],
   ['COVERING INDEX cron_jobs_by_state (tenant_id=?)', ['count(*) filter', 'from "cron_jobs"']],
   ['delayed_jobs_by_creation (tenant_id=? AND created_at>?', ['"created_at" > ?']],
