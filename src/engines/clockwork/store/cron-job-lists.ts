@@ -101,10 +101,10 @@ export function createCronJobLists({ orm, client }: Db) {
   const countAll = countOf(ofTenant)
   const countFound = countOf(and(ofTenant, isTagged, isFound(cronJobs)))
   const tags = client.prepare<{ tag: string }, { tenantId: string }>(`
-    select distinct value as tag from (
-      select tags from cron_jobs where tenant_id = +$tenantId and tags <> '[]'
+    select distinct value as tag
+    from (select tags from cron_jobs where tenant_id = +$tenantId and tags <> '[]'
       limit ${JOBS_PER_TENANT}) as some, json_each(some.tags)
-    order by tag limit ${MAX_TAGS}`)
+    limit ${MAX_TAGS}`)
 
   return {
     list: (tenantId: string, query: JobQuery): CronJobSummary[] =>
@@ -119,7 +119,12 @@ export function createCronJobLists({ orm, client }: Db) {
     /** The jobs that a search and a tag find, by state. Without them, counts within an index. */
     count: (tenantId: string, { q = '', tag = '' }: JobFilter = {}): JobCounts =>
       (q + tag === '' ? countAll : countFound).get({ tenantId, tag, ...searchFor(q) }) as JobCounts,
-    tags: (tenantId: string): string[] => tags.all({ tenantId }).map(({ tag }) => tag),
+    /** Tags of jobs, sorted. */
+    tags: (tenantId: string): string[] =>
+      tags
+        .all({ tenantId })
+        .map(({ tag }) => tag)
+        .toSorted(),
   }
 }
 
