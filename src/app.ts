@@ -13,6 +13,7 @@ import { consolePages } from './console/routes.ts'
 import { createSessionAccess } from './console/session-access.ts'
 import { createDelivery } from './delivery/index.ts'
 import { createClockwork } from './engines/clockwork/index.ts'
+import { eventOf } from './engines/clockwork/monitors/events.ts'
 import { createGate } from './engines/gate/index.ts'
 import { webhookPolicy } from './engines/gate/webhooks/policy.ts'
 import { createNotifications } from './engines/notifications/index.ts'
@@ -61,7 +62,15 @@ export function createApp(
   const health = createHealth({ db, metrics, metricsEnabled: config.metrics.enabled })
   retention.add(platform.audit.retention(config.retention.auditMs), platform.alerts.retention)
   retention.add(...metering.retention(config.retention.usageMs), platform.testReceivers.retention)
-  const clockwork = createClockwork(platform, config)
+  const clockwork = createClockwork(platform, config, {
+    baseUrl,
+    addressOf,
+    maxBody,
+    onTransition: (monitor, from, to, now) => {
+      const event = eventOf(monitor, from, to, now)
+      if (event) relay.messages.announce(monitor.tenantId, event.type, event.payload)
+    },
+  })
   const delivery = createDelivery(platform, config, {
     relay: relayPolicy(config.relay, platform.random),
     gate: webhookPolicy(config.gate, platform.random),
@@ -171,6 +180,8 @@ export function createApp(
     .use(gate.routes)
     .use(clockwork.routes({ prefix: '/v1/clockwork', access: keyAccess }))
     .use(clockwork.routes({ prefix: '/dashboard/clockwork', access: sessionAccess }))
+    .use(clockwork.publicRoutes[0])
+    .use(clockwork.publicRoutes[1])
     .use(passepartout.routes)
     .use(relay.routes)
     .use(notifications.routes)

@@ -53,7 +53,7 @@ export function compileFilter({ eventTypes, channels }: Filter): CompiledFilter 
 }
 
 /** About the tenant, so only for endpoints that name them: others may be a customer's. */
-const OWN_AFFAIRS = new Set(['usage.threshold'])
+const OWN_AFFAIRS = new Set(['usage.threshold', 'monitor.down', 'monitor.up'])
 
 function typeTest(patterns: readonly string[] | null): (type: string) => boolean {
   if (patterns === null) return (type) => !OWN_AFFAIRS.has(type)

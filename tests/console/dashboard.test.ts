@@ -28,11 +28,14 @@ afterAll(target.stop)
 const { url } = target
 const job = { name: 'report', schedule: '0 3 * * *', url }
 const delayed = { name: 'reminder', run_at: '2027-01-01T00:00:00.000Z', url }
+const monitor = { name: 'backup', period_seconds: 60 }
 const BODIES: Record<string, object> = {
   'POST /jobs': job,
   'POST /jobs/preview': { schedule: '0 3 * * *', url },
   'PATCH /jobs/:job_id': { name: 'renamed' },
   'POST /delayed': delayed,
+  'POST /monitors': monitor,
+  'PATCH /monitors/:monitor_id': { name: 'renamed' },
 }
 const [acme, other] = [await app.tenant('Acme'), await app.tenant('Other')]
 const routesUnder = (prefix: string): Route[] =>
@@ -46,9 +49,13 @@ const TWO = routes.filter(({ name }) => ['GET /jobs', 'POST /jobs'].includes(nam
 const hasBody = ({ method }: Route) => method === 'POST' || method === 'PATCH'
 const written = () => writtenIn(app)
 
+/** The parameter of a path. */
+const ID = /:(job_id|monitor_id)/
+
 async function jobFor({ path }: Route, { api }: Tenant): Promise<string> {
-  if (!path.includes(':job_id')) return UNKNOWN_ID
-  const [kind, fields] = path.startsWith('/delayed') ? ['delayed', delayed] : ['jobs', job]
+  if (!ID.test(path)) return UNKNOWN_ID
+  const kind = path.split('/')[1] as 'jobs' | 'delayed' | 'monitors'
+  const fields = { jobs: job, delayed, monitors: monitor }[kind]
   return (await api.post(`${BY_KEY}/${kind}`, fields)).body.id
 }
 
@@ -59,7 +66,7 @@ function send(
   headers: Headers,
   { id = UNKNOWN_ID, body = JSON.stringify(BODIES[route.name] ?? {}) } = {},
 ): Promise<Answer> {
-  return app.raw(prefix + route.path.replace(':job_id', id), {
+  return app.raw(prefix + route.path.replace(ID, id), {
     method: route.method,
     headers: { ...headers, ...(hasBody(route) && { 'content-type': 'application/json' }) },
     ...(hasBody(route) && { body }),
@@ -90,7 +97,7 @@ test('Routes for sessions answer valid, wrong and lost requests as they answer a
   const comparable = ({ status, body, headers }: Answer) => ({
     status,
     body: JSON.stringify(body).replaceAll(
-      /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|whsec_[\w+/=]+/g,
+      /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|whsec_[\w+/=]+|(?<=\/(?:ping|badge)\/)\w+/g,
       'id',
     ),
     headers: [...headers.keys()].filter((name) => !name.startsWith('ratelimit')).sort(),
@@ -125,7 +132,7 @@ test('A session acts on the jobs of its tenant; a request that names another one
   await acme.api.patch(`${BY_KEY}/jobs/${id}`, { is_active: false })
   expect((await first.api.get(`${BY_SESSION}/jobs/${id}`)).body.is_active).toBe(false)
   const before = written()
-  for (const route of routes.filter(({ path }) => path.includes(':job_id')))
+  for (const route of routes.filter(({ path }) => ID.test(path)))
     expect(await send(BY_SESSION, route, second.headers, { id })).toMatchObject({ status: 404 })
   const naming = (meant: Tenant) => ({ ...second.headers, 'gatehouse-tenant': meant.id })
   await expectRefused(naming(acme), 409, '')
@@ -142,7 +149,7 @@ test('Routes for sessions are in the API document with the session cookie', asyn
     JSON.stringify(responses, (name, value) => (/^(description|error)$/.test(name) ? '' : value))
   for (const { method, path } of routes) {
     const of = (prefix: string) =>
-      body.paths[(prefix + path).replace(':job_id', '{job_id}')][method.toLowerCase()]
+      body.paths[(prefix + path).replace(ID, '{$1}')][method.toLowerCase()]
     expect(of(BY_KEY).security).toEqual([{ apiKey: ['clockwork'] }])
     expect(of(BY_SESSION)).toMatchObject({ tags: ['clockwork'], security: [{ session: [] }] })
     expect(withoutWords(of(BY_SESSION).responses)).toEqual(withoutWords(of(BY_KEY).responses))
@@ -272,7 +279,8 @@ test('Secret headers of jobs and their signing secret are masked for viewers, al
   const ids: Record<string, string> = { jobs: made.body.id, delayed: later.body.id }
   const reads = routes
     .filter(({ method, path }) => method === 'GET' && path !== SIGNING)
-    .map(({ path }) => path.replace(':job_id', ids[path.split('/')[1] ?? ''] ?? ''))
+    .filter(({ path }) => !path.startsWith('/monitors'))
+    .map(({ path }) => path.replace(ID, ids[path.split('/')[1] ?? ''] ?? ''))
   expect(reads).toHaveLength(6)
   for (const role of ROLES) {
     const session = await (await operatorIn({ [tenantId]: role })).signIn()
@@ -360,7 +368,7 @@ test('What operators do is in the audit log with their address', async () => {
 
 test('Operators use no requests of the month, and create nothing once it is used up or unpaid', async () => {
   const { tenants, metering } = app.platform
-  const creates = /^POST \/(jobs|delayed|jobs\/:job_id\/run)$/
+  const creates = /^POST \/(jobs|delayed|monitors|jobs\/:job_id\/run)$/
   for (const [refusal, apply] of [
     [429, (id: string) => countRequests(app, id, 100)],
     [402, (id: string) => tenants.suspend(SYSTEM, id, 'billing')],

@@ -183,12 +183,13 @@ test('Everything of one environment is unknown in the other', async () => {
 const SCRIPT = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
 const HOSTILE = `${SCRIPT}invoice\u202egpj.exe`
 const IS_MARKUP = /<script>alert|<img src=x/
-const SEARCHES = `jobs?q= delayed?q= identities?q= endpoints?q= endpoints?type= messages?event_type=
+const SEARCHES =
+  `jobs?q= delayed?q= monitors?q= monitors?tag= identities?q= endpoints?q= endpoints?type= messages?event_type=
   deliveries?endpoint= event-types?q= logins/users?q= team?role= policies?subject=
   policies/decisions?subject= audit?action= audit?since= find?q= usage?month= installation/tenants?q=
   installation/operators?q= installation/mail?q= installation/configuration?q=`
-  .split(/\s+/)
-  .map((path) => `/console/${path}${encodeURIComponent(HOSTILE)}`)
+    .split(/\s+/)
+    .map((path) => `/console/${path}${encodeURIComponent(HOSTILE)}`)
 
 test('Hostile text of tenants and users is text on every page', async () => {
   const texts = { name: `${HOSTILE}${'x'.repeat(150)}`, type: 'order.paid', note: HOSTILE }

@@ -56,6 +56,10 @@ export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) 
   await api.post(`/v1/clockwork/jobs/${job}/run`)
   const run_at = new Date(app.clock.now() + 86_400_000).toISOString()
   const delayed = await idOf(api.post('/v1/clockwork/delayed', { name, url, body: note, run_at }))
+  const monitor = (
+    await api.post('/v1/clockwork/monitors', { name, period_seconds: 60, tags: ['a'], notes: note })
+  ).body
+  await app.raw(new URL(monitor.ping_url).pathname, { method: 'POST', body: note })
   const events = ['identity.created']
   const webhook = await idOf(gate.post('/v1/gate/settings/webhooks', { url, events }))
   const user = {
@@ -80,6 +84,7 @@ export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) 
   return {
     '/console/jobs/': [job],
     '/console/delayed/': [delayed],
+    '/console/monitors/': [monitor.id],
     '/console/identities/': [identity],
     '/console/sign-in/providers/': ['google'],
     '/console/webhooks/': [webhook, deliveryOf(webhook)],

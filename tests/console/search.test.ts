@@ -13,8 +13,16 @@ const [viewer, member] = [await acme.as('viewer'), await acme.as('member')]
 const email = `ada-${acme.id}@example.com`
 const nothing = (q: string) => [`/jobs?q=${q}`, `/identities?q=${q}`]
 
-type Id = 'jobs' | 'delayed' | 'endpoints' | 'messages' | 'deliveries' | 'identities'
-const BY_ID: Id[] = ['jobs', 'delayed', 'endpoints', 'messages', 'deliveries', 'identities']
+type Id = 'jobs' | 'delayed' | 'monitors' | 'endpoints' | 'messages' | 'deliveries' | 'identities'
+const BY_ID: Id[] = [
+  'jobs',
+  'delayed',
+  'monitors',
+  'endpoints',
+  'messages',
+  'deliveries',
+  'identities',
+]
 const idOf = (path: Id | 'keys') => ids[`/console/${path}/`][0] as string
 
 async function find(q: string, { open }: Pick<SignedIn, 'open'> = viewer) {
@@ -33,7 +41,7 @@ test('Pages and things are found by any part of their names', async () => {
   expect([await find(''), await find('nothing')]).toEqual([[], nothing('nothing')])
   for (const odd of ['@', '\u202eabc', `${'x'.repeat(10_000)}@`]) await find(odd)
   for (const [query, found] of [
-    ['NIGHTLY', [`/jobs/${idOf('jobs')}`, `/delayed/${idOf('delayed')}`]],
+    ['NIGHTLY', (['jobs', 'delayed', 'monitors'] as const).map((of) => `/${of}/${idOf(of)}`)],
     ['/events', [`/endpoints/${endpoint}`]],
     [email.toUpperCase(), [`/identities/${idOf('identities')}`]],
     ['order.paid', ['/event-types/order.paid']],

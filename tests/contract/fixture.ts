@@ -157,7 +157,12 @@ async function jobs(app: TestApp, { keyOf }: Tenant): Promise<Ids> {
     ...job,
     run_at: '2026-12-01T00:00:00Z',
   })
-  return { '/v1/clockwork/jobs/{job_id}': cron.id, '/v1/clockwork/delayed/{job_id}': delayed.id }
+  const monitor = await made(api, '/v1/clockwork/monitors', { name: MARK, period_seconds: 3600 })
+  return {
+    '/v1/clockwork/jobs/{job_id}': cron.id,
+    '/v1/clockwork/delayed/{job_id}': delayed.id,
+    '/v1/clockwork/monitors/{monitor_id}': monitor.id,
+  }
 }
 
 async function relayObjects(app: TestApp, { keyOf }: Tenant, url: string, n: number): Promise<Ids> {

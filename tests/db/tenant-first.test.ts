@@ -62,6 +62,8 @@ const WITHOUT_TENANT: Record<string, string[]> = {
     'console_places where console_places.session_id = ?',
     'console_memberships inner join tenants on tenants.id = console_memberships.tenant_id where (console_memberships.operator_id = ? and tenants.deletion_started_at is null)',
     'api_keys inner join tenants on tenants.id = api_keys.tenant_id where (api_keys.hash = ? and tenants.deletion_started_at is null)',
+    'monitors inner join tenants on tenants.id = monitors.tenant_id where (monitors.token_hash = ? and tenants.deletion_started_at is null)',
+    'monitors inner join tenants on tenants.id = monitors.tenant_id where (monitors.badge_token = ? and tenants.deletion_started_at is null)',
   ],
   'belongs to a tenant or, with null, to the installation': [
     "(select alerts where (alerts.tenant_id is ? and alerts.state = 'open'))",
@@ -99,7 +101,7 @@ const WITHOUT_TENANT: Record<string, string[]> = {
       (name) => `gate_${name} where gate_${name}.identity_id = ?`,
     ),
   ],
-  'works for all tenants: deletes what is old, serves bots, fills the search index, announces alerts':
+  'works for all tenants: deletes what is old, watches monitors, serves bots, fills the search index, announces alerts':
     [
       'alerts where alerts.due_at <= ?',
       'alerts where alerts.due_at is not null',
@@ -111,6 +113,8 @@ const WITHOUT_TENANT: Record<string, string[]> = {
       'gate_erasures where gate_erasures.completed_at is null',
       'gate_identities where gate_identities.seq > ?',
       'gate_search_entries left join gate_identities on gate_identities.seq = gate_search_entries.seq where gate_search_entries.seq > ?',
+      'monitors where monitors.due_at <= ?',
+      'monitors where monitors.due_at is not null',
       'passepartout_attempts',
       'passepartout_attempts where seq >= ?',
       'passepartout_bots',

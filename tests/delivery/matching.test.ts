@@ -9,8 +9,9 @@ import {
 import { ruleOf } from '../engines/gate/identities/documents/support.ts'
 
 test.each<[patterns: string[] | null, matching: string, others: string]>([
-  [null, 'user a.b.c', 'usage.threshold'],
-  [['*'], 'user a.b.c', 'usage.threshold'],
+  [null, 'user a.b.c', 'usage.threshold monitor.down monitor.up'],
+  [['*'], 'user a.b.c', 'usage.threshold monitor.down monitor.up'],
+  [['monitor.*'], 'monitor.down monitor.up', 'usage.threshold'],
   [['a.*', '*', 'usage.threshold'], 'a.b user usage.threshold', ''],
   [[], '', 'user'],
   [

@@ -20,7 +20,8 @@ test('Every kind of data that grows has a rule', async () => {
   const rules = `alerts, audit log, backups, clockwork delayed jobs, clockwork executions, clockwork hours,
     clockwork skipped slots, console links, copies of login tokens, deleted endpoints, deleted tenants,
     endpoint counters, gate access tokens, gate decisions, gate erasures, gate flows, gate sessions, gate sign-ins,
-    gate test sign-ins, ids of deleted identities, login attempts, login tokens, mails, messages, messenger updates, notices,
+    gate test sign-ins, ids of deleted identities, login attempts, login tokens, mails, messages, messenger updates,
+    monitor transitions, notices,
     relay event types, relay idempotency keys, test requests, unsent mails, usage by day, usage by month`
   expect(failed.toSorted()).toEqual(rules.split(/,\s+/))
 })

@@ -18,6 +18,7 @@ export const PAGES = {
   webhooks: page('User webhooks', '/webhooks', 'webhooks'),
   jobs: page('Jobs', '/jobs', 'jobs'),
   delayed: page('Delayed jobs', '/delayed', 'delayed'),
+  monitors: page('Monitors', '/monitors', 'monitors'),
   bots: page('Bot', '/bots', 'bots'),
   logins: page('Logins', '/logins', 'logins'),
   endpoints: page('Endpoints', '/endpoints', 'endpoints'),
@@ -51,7 +52,7 @@ interface NavigationGroup {
 const OF_TENANT: readonly NavigationGroup[] = [
   { pages: ['overview', 'alerts'] },
   { title: 'Users', pages: ['identities', 'signIn', 'policies', 'webhooks'] },
-  { title: 'Jobs', pages: ['jobs', 'delayed'] },
+  { title: 'Jobs', pages: ['jobs', 'delayed', 'monitors'] },
   { title: 'Messenger login', pages: ['bots', 'logins'] },
   { title: 'Webhooks', pages: ['endpoints', 'messages', 'deliveries', 'eventTypes'] },
   { title: 'Workspace', pages: ['keys', 'team', 'usage', 'audit', 'settings'] },

@@ -31,6 +31,9 @@ import { botPage } from './messenger-login/bot.tsx'
 import { loginPage } from './messenger-login/login.tsx'
 import { loginList } from './messenger-login/logins.tsx'
 import { messengerUser, messengerUsers } from './messenger-login/users.tsx'
+import { editMonitor, newMonitor } from './monitors/form.tsx'
+import { monitorList } from './monitors/list.tsx'
+import { monitorPage } from './monitors/monitor.tsx'
 import { alertList, installationAlerts } from './notifications/alerts.tsx'
 import {
   channelChoice,
@@ -102,6 +105,10 @@ export const PAGES: readonly Page[] = [
   delayedList,
   newDelayedJob,
   delayedJob,
+  monitorList,
+  newMonitor,
+  monitorPage,
+  editMonitor,
   userList,
   newUser,
   userPage,

@@ -9,6 +9,7 @@ import { createCronJobs } from './cron-jobs.ts'
 import { createDelayedJobs } from './delayed-jobs.ts'
 import { createJobAlerts } from './job-alerts.ts'
 import { createClockworkMetrics } from './metrics.ts'
+import { createMonitoring, type MonitorParts } from './monitors/index.ts'
 import { createPreview } from './preview.ts'
 import { createQueries } from './queries.ts'
 import { createRunQueue } from './queue.ts'
@@ -24,10 +25,11 @@ import { createTick } from './tick.ts'
 
 export type Clockwork = ReturnType<typeof createClockwork>
 
-/** The scheduler engine: HTTP jobs on a cron schedule or at a single time. */
+/** The scheduler engine: HTTP jobs on a cron schedule or at a single time, and monitors of others. */
 export function createClockwork(
   platform: Platform,
   config: Pick<Config, 'clockwork' | 'retention'>,
+  monitorParts: MonitorParts,
 ) {
   const { db, clock, log, outbound, metrics, retention, instances, resources, alerts } = platform
   const { tickMs, retryDelaysMs, timeoutMs } = config.clockwork
@@ -39,6 +41,10 @@ export function createClockwork(
   const completeDelayedJob = createCompleteDelayedJob({
     store,
     keptMs: config.retention.delayedJobsMs,
+  })
+  const monitoring = createMonitoring(platform, {
+    ...monitorParts,
+    expect: (at) => loop.expect(at),
   })
   const queue = createRunQueue({
     store,
@@ -61,6 +67,7 @@ export function createClockwork(
       events,
     }),
     send: createAttempt({ outbound, clock, secretHeaders, signingSecrets }),
+    watch: monitoring.watch,
   })
   const loop = createDueLoop({ queue, db, clock, log, instances })
   const { nudge } = loop
@@ -69,17 +76,29 @@ export function createClockwork(
   const jobs = createCronJobs({ ...stored, nudge, expect })
   const delayed = createDelayedJobs({ ...stored, completeDelayedJob, expect })
   const preview = createPreview({ clock, outbound })
-  retention.add(...clockworkRetention(store))
+  retention.add(...clockworkRetention(store), monitoring.retention)
   const { cronJobs, delayedJobs } = store
   resources.add('clockwork:job', (tenantId, id) => cronJobs.find(tenantId, id) !== undefined)
   resources.add('clockwork:delayed', (tenantId, id) => delayedJobs.find(tenantId, id) !== undefined)
 
   const routes = (at: { prefix: string; access: Scoped }) =>
-    createRoutes({ ...at, jobs, delayed, preview, signingSecrets })
+    createRoutes({ ...at, jobs, delayed, preview, signingSecrets }).use(
+      monitoring.routes(at.access),
+    )
 
   /** Checks parts of a request for a form, which shows all errors together. */
   const checkCall = (call: Partial<JobRequest>) => checkRequest(outbound, call)
 
-  const queries = createQueries(store)
-  return { jobs, delayed, preview, signingSecrets, checkCall, queries, loop, routes }
+  return {
+    jobs,
+    delayed,
+    preview,
+    signingSecrets,
+    monitors: monitoring.monitors,
+    checkCall,
+    queries: { ...createQueries(store), monitors: monitoring.queries },
+    loop,
+    routes,
+    publicRoutes: monitoring.publicRoutes,
+  }
 }

@@ -12,6 +12,7 @@ import {
 } from '../../platform/portable/table.ts'
 import { checkedTimeZone } from '../../platform/time-zone.ts'
 import { JOB_BYTES_PER_TENANT, JOBS_PER_TENANT } from './limits.ts'
+import { portable as monitorsPortable } from './monitors/portable.ts'
 import { checkOptions, options } from './portable-options.ts'
 import { hostOf } from './request.ts'
 import { scheduleOf } from './schedule/index.ts'
@@ -142,10 +143,11 @@ function refuseOversize({ bytes }: JobCounts) {
     })
 }
 
-/** Exports jobs that have not ended. */
+/** Exports monitors, and jobs that have not ended. */
 export const portable: Portable = {
-  tables: [signingSecret, cronJob, delayedJob],
+  tables: [...monitorsPortable.tables, signingSecret, cronJob, delayedJob],
   leftOut: {
+    ...monitorsPortable.leftOut,
     runs: 'recreated for delayed jobs; runs of cron jobs finish where they started',
     executions: 'history',
     clockwork_hours: 'history',

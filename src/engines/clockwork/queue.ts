@@ -2,6 +2,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { DueQueue, Holders, Lane, Lease } from '../../platform/due/queue.ts'
 import { type AttemptOutcome, type SendAttempt, unanswered } from './attempt.ts'
 import type { Attempt, BeginAttempt } from './begin-attempt.ts'
+import type { Watch } from './monitors/watch.ts'
 import type { createSettling } from './settling.ts'
 import type { createSlots } from './slots.ts'
 import type { Store } from './store/index.ts'
@@ -22,20 +23,22 @@ export function createRunQueue(parts: {
   beginAttempt: BeginAttempt
   settling: ReturnType<typeof createSettling>
   send: SendAttempt
+  /** Finds monitors that are due, in the same turns of the loop. */
+  watch: Watch
 }): DueQueue<Attempt, AttemptOutcome> {
-  const { store, clock, tick, timeoutMs, slots, beginAttempt, settling, send } = parts
+  const { store, clock, tick, timeoutMs, slots, beginAttempt, settling, send, watch } = parts
 
   function nextDueAt(): number | undefined {
-    const times = [store.cronJobs.firstDueAt(), store.runs.firstWaitingAt()]
-    const first = Math.min(...times.map((at) => at ?? Number.POSITIVE_INFINITY))
-    return Number.isFinite(first) ? tick.ceil(first) : undefined
+    const first = earliest(store.cronJobs.firstDueAt(), store.runs.firstWaitingAt())
+    return earliest(first && tick.ceil(first), watch.nextDueAt())
   }
 
   function promote(now: number): boolean {
     const cutoff = tick.floor(now)
     const fired = slots.fire(cutoff, SLICE)
     const hasMore = store.runs.promote(cutoff, SLICE)
-    return fired === SLICE || hasMore
+    const hasMoreMonitors = watch.pass(now)
+    return fired === SLICE || hasMore || hasMoreMonitors
   }
 
   const claim = (lane: Lane, limit: number, lease: Lease): Attempt[] =>
@@ -66,3 +69,6 @@ export function createRunQueue(parts: {
     reclaim,
   }
 }
+
+const earliest = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)

@@ -11,6 +11,8 @@ import {
 import { tenantId } from '../../platform/schema.ts'
 import { UTC } from '../../platform/time-zone.ts'
 
+export * from './monitors/schema.ts'
+
 /** The request of a job: the same columns for both kinds of job. */
 const target = () => ({
   url: text('url').notNull(),

@@ -1,4 +1,5 @@
 import { sealedColumn } from '../../platform/sealing/column.ts'
+import { monitorToken } from './monitors/sealed.ts'
 import { cronJobs, delayedJobs, jobSigningSecrets, runs } from './schema.ts'
 
 const PURPOSE = 'jobs'
@@ -37,4 +38,7 @@ export const signingSecrets = sealedColumn({
 })
 
 /** The sealed columns of the scheduler. */
-export const sealed = [cronJobHeaders, runHeaders, delayedJobHeaders, signingSecrets]
+export const sealed = [
+  ...[cronJobHeaders, runHeaders, delayedJobHeaders, signingSecrets],
+  monitorToken,
+]

@@ -142,7 +142,13 @@ test('All jobs that are due at once run on their tick, slice by slice', async ()
   ] as const) {
     const slots = { fire: () => fired }
     const store = { runs: { promote: () => waits } }
-    const queue = createRunQueue({ tick: { floor: (now: number) => now }, slots, store } as never)
+    const watch = { pass: () => false }
+    const queue = createRunQueue({
+      tick: { floor: (now: number) => now },
+      slots,
+      store,
+      watch,
+    } as never)
     expect(queue.promote(NOON)).toBe(hasMore)
   }
 })

@@ -56,7 +56,7 @@ test('Every column of an exported table is decided, and no sealed one is written
       .filter(([, column]) => sealed.has(column))
       .map(([key]) => columns[key])
   })
-  expect(codecs).toHaveLength(9)
+  expect(codecs).toHaveLength(10)
   expect(codecs).not.toContain(asItIs)
 })
 
@@ -64,8 +64,8 @@ test('Kinds are unique; the tenant comes first, then data, what acts by itself, 
   const kinds = PORTABLE_TABLES.map(({ kind }) => kind)
   expect(new Set(kinds).size).toBe(kinds.length)
   expect(kinds.at(0)).toBe('tenant')
-  expect(kinds.slice(-5)).toEqual([
-    ...['bot', 'job_signing_secret', 'cron_job', 'delayed_job', 'api_key'],
+  expect(kinds.slice(-6)).toEqual([
+    ...['bot', 'monitor', 'job_signing_secret', 'cron_job', 'delayed_job', 'api_key'],
   ])
 })
 

@@ -284,6 +284,7 @@ async function editedJob(app: TestApp) {
   await api.post(`/v1/clockwork/jobs/${id}/run`)
   await app.clock.settled()
   await api.patch(`/v1/clockwork/jobs/${id}`, { secret_headers: { 'X-Key': 'b' } })
+  await api.post('/v1/clockwork/monitors', { name: 'monitor', period_seconds: 60 })
 }
 
 test('Every column with sealed texts is on the list and is resealed', async () => {

@@ -30,6 +30,9 @@ export async function makeThings(app: TestApp, acme: Tenant): Promise<Things> {
   const once = { name: 'n', run_at: '2027-01-31T12:00:00Z', url }
   const delayed = made(await clockwork.post('/v1/clockwork/delayed', once))
 
+  const beat = { name: 'n', period_seconds: 3600 }
+  const monitor = made(await clockwork.post('/v1/clockwork/monitors', beat))
+
   const endpoint = made(await relay.post('/v1/relay/endpoints', { url }))
   const event = { event_type: 'user.created', payload: {} }
   const message = made(await relay.post('/v1/relay/messages', event))
@@ -47,6 +50,9 @@ export async function makeThings(app: TestApp, acme: Tenant): Promise<Things> {
     ['identities/', identity.id],
     ['decisions/', decision],
     ['/auth/self-service/', 'login'],
+    ['/monitors/', monitor.id],
+    ['/ping/', monitor.ping_url.split('/').at(-1)],
+    ['/badge/', monitor.badge_url.split('/').at(-1)],
     ['jobs/', cron.id],
     ['delayed/', delayed.id],
     ['endpoints/', endpoint.id],

@@ -50,6 +50,7 @@ export async function openShop(of: { app: TestApp; chance: Chance; now: number; 
   }
   const jobs = await addJobs(await signInOwner())
   await liveUntil(now)
+  await addMonitors(await signInOwner())
   await addBotSignIns({ app, chance, tenantId, now })
   addEarlierUsage({ app, chance, tenantId, now })
   // The session of the morning has ended since.
@@ -152,6 +153,22 @@ export async function openShop(of: { app: TestApp; chance: Chance; now: number; 
     const url = 'https://mail.example/hooks/gatehouse'
     await gate.post('/v1/gate/settings/webhooks', { url, events })
     await app.passepartout.bots.enable(ACTOR, { tenantId, environment: 'test' })
+  }
+
+  /** Backups elsewhere, one of which has failed, and one that has not run. */
+  async function addMonitors({ api }: OperatorSession) {
+    for (const [name, fields, ...pings] of [
+      ['Offsite backup', { schedule: '0 3 * * *', tags: ['backup'] }, '/start?rid=a', '?rid=a'],
+      ['Till import', { period_seconds: 900, tags: ['shop', 'till'] }, '', '/start', '/2'],
+      ['Certificate renewal', { period_seconds: 2_592_000, notes: 'On the proxy.' }],
+    ] as const) {
+      const { body } = await api.post('/dashboard/clockwork/monitors', { name, ...fields })
+      for (const ping of pings) {
+        clock.spend(41_300)
+        const log = ping === '/2' ? 'till 3: connection refused\n2 of 3 tills imported\n' : ''
+        await app.raw(new URL(body.ping_url).pathname + ping, { method: 'POST', body: log })
+      }
+    }
   }
 
   /** By an operator at the console, as the audit log has it. */

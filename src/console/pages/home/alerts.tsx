@@ -5,6 +5,7 @@ import { Text } from '../../../../views/ui/text.tsx'
 import { minuteIn, Time } from '../../../../views/ui/time.tsx'
 import { counted, numeral, withoutScheme } from '../../../../views/ui/words.ts'
 import type { FailingEndpoint } from '../../../delivery/queries.ts'
+import type { MonitorSummary } from '../../../engines/clockwork/monitors/queries.ts'
 import type { FailingJob } from '../../../engines/clockwork/queries.ts'
 import type { Bot } from '../../../engines/passepartout/index.ts'
 import type { ApiKey } from '../../../platform/keys/index.ts'
@@ -17,6 +18,7 @@ export interface TenantIssues {
   endpoints: readonly FailingEndpoint[]
   webhooks: readonly FailingEndpoint[]
   jobs: readonly FailingJob[]
+  monitors: readonly MonitorSummary[]
   /** Bots that are set up but can't sign users in. */
   bots: readonly Bot[]
   /** Keys that expire within a week, for operators who manage keys. */
@@ -34,6 +36,7 @@ export function issuesOf(context: PageContext): TenantIssues {
     endpoints: delivery.queries.failing({ tenantId, name: `relay.${environment}` }),
     webhooks: isLive ? delivery.queries.failing({ tenantId, name: 'gate.live' }) : [],
     jobs: isLive ? clockwork.queries.failing(tenantId) : [],
+    monitors: isLive ? clockwork.queries.monitors.down(tenantId) : [],
     bots: passepartout.bots
       .list(tenantId)
       .filter((bot) => bot.environment === environment && needsAttention(bot)),
@@ -54,9 +57,9 @@ const needsAttention = ({ status, issue, token }: Bot): boolean =>
 const isNearLimit = ({ plan, reached, left_requests: left }: Nearness): boolean =>
   plan !== 'unlimited' && (left === 0 || Math.max(reached.allowance, reached.spend_cap) >= 80)
 
-/** Number of failing endpoints, webhooks and jobs. */
-export const failingIn = ({ endpoints, webhooks, jobs }: TenantIssues): number =>
-  endpoints.length + webhooks.length + jobs.length
+/** Number of failing endpoints, webhooks and jobs, and of monitors that are down. */
+export const failingIn = ({ endpoints, webhooks, jobs, monitors }: TenantIssues): number =>
+  endpoints.length + webhooks.length + jobs.length + monitors.length
 
 const MAX_KEYS = 100
 /** Most problems of one kind. */
@@ -73,7 +76,7 @@ export const Alerts = ({ issues }: { issues: TenantIssues }) => {
 type Links = Pick<PageContext, 'href' | 'now' | 'zone' | 'may'>
 
 function eventsOf(
-  { endpoints, webhooks, jobs, bots, keys, usage }: TenantIssues,
+  { endpoints, webhooks, jobs, monitors, bots, keys, usage }: TenantIssues,
   { href, now, zone, may }: Links,
 ): Event[] {
   return [
@@ -91,6 +94,11 @@ function eventsOf(
       one: 'job is failing',
       many: 'jobs are failing',
       href: href(PAGES.jobs.path, { state: 'failing' }),
+    }),
+    ...some(monitors, (monitor) => monitorEvent(href(`/monitors/${monitor.id}`), monitor, now), {
+      one: 'monitor is down',
+      many: 'monitors are down',
+      href: href(PAGES.monitors.path, { state: 'down' }),
     }),
     ...bots.map((bot) => botEvent(href('/bots'), bot, may('change'))),
     ...some(keys, (key) => keyEvent(href(`/keys/${key.id}`), key, now), {
@@ -169,6 +177,27 @@ function jobEvent(href: string, job: FailingJob, now: number): Event {
     aside: <AlertLink href={href} />,
   }
 }
+
+const monitorEvent = (href: string, monitor: MonitorSummary, now: number): Event => ({
+  tone: 'bad',
+  title: (
+    <>
+      <a href={href}>
+        <Text text={monitor.name} limit={MAX_NAME_LENGTH} />
+      </a>{' '}
+      went down <Time at={monitor.stateSince} now={now} />
+    </>
+  ),
+  text:
+    monitor.lastPingAt === null ? (
+      'No ping yet.'
+    ) : (
+      <>
+        Last ping <Time at={monitor.lastPingAt} now={now} />.
+      </>
+    ),
+  aside: <AlertLink href={href} />,
+})
 
 /** Reason of a failed attempt. */
 function Reason(of: { responseStatus: number | null; errorMessage: string | null }) {

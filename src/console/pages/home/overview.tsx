@@ -39,7 +39,9 @@ export const overviewPage = page({
     const isLive = environment === 'live'
     const upcoming = isLive ? upcomingRuns(clockwork, tenantId, now) : undefined
     const activity = latestActivity(context)
-    const isUsed = [activity.length, upcoming?.length, known.jobs?.all].some(Boolean)
+    const isUsed = [activity.length, upcoming?.length, known.jobs?.all, known.monitors].some(
+      Boolean,
+    )
     // An empty test environment says nothing about the tenant.
     return { ...known, isFresh: isLive && !isUsed && !hasEndpoint, upcoming, activity }
   },
@@ -77,6 +79,7 @@ function countsOf(context: PageContext) {
     issues: issuesOf(context),
     today: dayCounts.of(tenantId, environment),
     jobs: environment === 'live' ? clockwork.queries.jobCounts(tenantId) : undefined,
+    monitors: environment === 'live' ? clockwork.queries.monitors.list(tenantId).length : 0,
     hasEndpoint: delivery.queries.addresses(stream).length > 0,
   }
 }
@@ -121,11 +124,12 @@ function stateOf({ isFresh, jobs, issues }: Overview): { tone: Tone; sentence: C
 
 function Failing({ issues }: Pick<Overview, 'issues'>) {
   const { href } = usePage()
-  const { endpoints, webhooks, jobs } = issues
+  const { endpoints, webhooks, jobs, monitors } = issues
   const kinds = [
     { count: endpoints.length, noun: 'endpoint', page: PAGES.endpoints.path },
     { count: webhooks.length, noun: 'webhook', page: PAGES.webhooks.path },
     { count: jobs.length, noun: 'job', page: PAGES.jobs.path },
+    { count: monitors.length, noun: 'monitor', page: PAGES.monitors.path },
   ].filter(({ count }) => count > 0)
   const [only] = kinds
   const text = listed(kinds.map(({ count, noun }) => counted(count, noun)))

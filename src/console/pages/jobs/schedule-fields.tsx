@@ -79,7 +79,7 @@ export const ScheduleFields = ({ preview }: { preview: Preview | undefined }) =>
 )
 
 /** Suggests the zone of the tenant first. */
-function TimeZoneField() {
+export function TimeZoneField() {
   const { zone } = usePage()
   return (
     <Field

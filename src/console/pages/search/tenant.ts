@@ -48,6 +48,7 @@ function byId(context: PageContext, id: string): SearchResult[] {
     ...of('API key', '/keys', () => (may('keys') ? keys.find(tenantId, id).hint : undefined)),
     ...of('Job', '/jobs', () => clockwork.jobs.get(tenantId, id).name),
     ...of('Delayed job', '/delayed', () => clockwork.delayed.get(tenantId, id).name),
+    ...of('Monitor', '/monitors', () => clockwork.monitors.get(caller('clockwork'), id).name),
     ...of(
       'User',
       '/identities',
@@ -98,6 +99,7 @@ function byName(context: PageContext, query: string): SearchResult[] {
   const text = query.toLowerCase()
   const matches = (name: string) => name.toLowerCase().includes(text)
   const search = { q: query, limit: MAX_PER_KIND }
+  const monitors = clockwork.queries.monitors.list(tenantId).filter(({ name }) => matches(name))
   const webhooks = webhooksOf(context).filter((one) => matches(one.url))
   return [
     ...results(context, 'API key', '/keys', matchingKeys(context, query)),
@@ -110,6 +112,7 @@ function byName(context: PageContext, query: string): SearchResult[] {
       '/delayed',
       clockwork.queries.delayed(tenantId, search).data,
     ),
+    ...results(context, 'Monitor', '/monitors', monitors),
     ...results(context, 'User webhook', '/webhooks', webhooks.map(byUrl)),
     ...ENVIRONMENTS.flatMap((environment) => matchingIn(context, environment, query, matches)),
   ]

@@ -1,0 +1,105 @@
+import { withWrites } from '../../../db/no-writes.ts'
+import type { Db } from '../../../db/open.ts'
+import { addressKey } from '../../../platform/address-key.ts'
+import { createBuckets } from '../../../platform/buckets.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import { isMinted, sha256 } from '../../../platform/crypto.ts'
+import { fail, notFound, rateLimited } from '../../../platform/errors.ts'
+import { PINGS_PER_MINUTE, UNKNOWN_PER_MINUTE } from './limits.ts'
+import type { Said } from './signal.ts'
+import { afterPing } from './states.ts'
+import type { MonitorRow, Store } from './store.ts'
+import type { Transitions } from './transitions.ts'
+
+/** A ping as it was received. */
+export interface Received extends Said {
+  rid: string | null
+  body: string | null
+  /** IP address of the client. */
+  address: string | undefined
+}
+
+export type Pings = ReturnType<typeof createPings>
+
+/** Receives pings: the token of a monitor is enough, so an unknown one is answered like no route. */
+export function createPings(parts: {
+  db: Db
+  clock: Clock
+  store: Store
+  transitions: Transitions
+  /** Announces a due time to the loop. */
+  expect: (at: number) => void
+}) {
+  const { db, clock, store, transitions, expect } = parts
+  const perMonitor = createBuckets({
+    clock,
+    perMinute: PINGS_PER_MINUTE,
+    nameOf: (monitorId) => monitorId,
+  })
+  const perAddress = createBuckets({
+    clock,
+    perMinute: UNKNOWN_PER_MINUTE,
+    nameOf: (address) => address,
+  })
+
+  /** The monitor of a token. Its address is only counted for unknown ones, which may be guesses. */
+  function monitorOf(token: string, address: string | undefined): MonitorRow {
+    const known = isMinted(token) ? store.monitors.byToken(sha256(token)) : undefined
+    return known ?? refuseUnknown(address)
+  }
+
+  /** Throws `not_found`, or `rate_limited` for a client that asks for many. */
+  function refuseUnknown(address: string | undefined): never {
+    const waitMs = perAddress.take(addressKey(address))
+    if (waitMs === 0) throw UNKNOWN
+    throw rateLimited(`more than ${UNKNOWN_PER_MINUTE} unknown URLs a minute from your address`, {
+      retryAfterMs: waitMs,
+    })
+  }
+
+  /** Resolves when the ping is on disk. A HEAD is a ping, too. */
+  async function receive(token: string, ping: Received): Promise<void> {
+    const { id, tenantId } = monitorOf(token, ping.address)
+    const waitMs = perMonitor.take(id)
+    if (waitMs > 0)
+      throw rateLimited(`more than ${PINGS_PER_MINUTE} pings a minute`, { retryAfterMs: waitMs })
+    const { dueAt } = await withWrites(() =>
+      db.commitFor(tenantId, () =>
+        stored(store.monitors.find(tenantId, id) ?? fail(UNKNOWN), ping),
+      ),
+    )
+    if (dueAt !== null) expect(dueAt)
+  }
+
+  function stored(monitor: MonitorRow, ping: Received): MonitorRow {
+    const now = clock.now()
+    const row = transitions.moved(monitor, afterPing(monitor, ping, now), now)
+    row.pingCount++
+    store.monitors.move(row)
+    store.pings.put({
+      tenantId: row.tenantId,
+      monitorId: row.id,
+      number: row.pingCount,
+      signal: ping.signal,
+      exitCode: ping.exitCode,
+      rid: ping.rid,
+      receivedAt: now,
+      durationMs: durationOf(monitor, row, ping, now),
+      body: ping.body,
+      address: ping.address ?? null,
+    })
+    return row
+  }
+
+  /** Of several runs at once, only the last to start is part of the monitor; others are looked up. */
+  function durationOf(old: MonitorRow, row: MonitorRow, { signal, rid }: Received, now: number) {
+    if (signal === 'start' || signal === 'log') return null
+    if (row.lastDurationMs !== null || rid === null) return row.lastDurationMs
+    const startedAt = store.pings.startOf(old.tenantId, old.id, rid)
+    return startedAt === undefined ? null : Math.max(now - startedAt, 0)
+  }
+
+  return { receive, refuseUnknown }
+}
+
+const UNKNOWN = notFound('no monitor has this URL; copy it from the page of the monitor')

@@ -1,0 +1,122 @@
+import { type Expectation, graceMs, nextExpected } from './expectation.ts'
+import type { Signal } from './signal.ts'
+import type { MonitorRow } from './store.ts'
+
+export type State = MonitorRow['state']
+
+const NAMES = [
+  'state',
+  'stateSince',
+  'lastPingAt',
+  'lastDurationMs',
+  'startedAt',
+  'startedRid',
+  'expectedAt',
+  'dueAt',
+] as const satisfies readonly (keyof MonitorRow)[]
+
+/** The part of a monitor that pings and time change. */
+export type Standing = Pick<MonitorRow, (typeof NAMES)[number]>
+
+type Monitor = Expectation & Standing
+
+/** The standing of a new monitor, which expects nothing before its first ping. */
+export const unpinged = (now: number): Standing => ({
+  state: 'new',
+  stateSince: now,
+  lastPingAt: null,
+  lastDurationMs: null,
+  startedAt: null,
+  startedRid: null,
+  expectedAt: null,
+  dueAt: null,
+})
+
+/** A ping, as far as it decides the state. */
+export interface Ping {
+  signal: Signal
+  rid: string | null
+}
+
+/** After a ping. A start only begins a run, which has the grace time to finish. */
+export function afterPing(monitor: Monitor, { signal, rid }: Ping, now: number): Standing {
+  if (signal === 'log') return timed(monitor)
+  if (signal === 'start') return timed({ ...monitor, startedAt: now, startedRid: rid })
+  const ended = { ...monitor, ...afterRun(monitor, { signal, rid }, now), lastPingAt: now }
+  if (monitor.state === 'paused') return timed(ended)
+  if (signal === 'fail') return timed(into('down', ended, now))
+  return timed({ ...into('up', ended, now), ...expecting(monitor, now) })
+}
+
+/** A run ends with a ping that has its run ID, with a failure, or with a ping without an ID. */
+function afterRun({ startedAt, startedRid }: Standing, { signal, rid }: Ping, now: number) {
+  const isPaired = startedAt !== null && startedRid === rid
+  const isOver = isPaired || signal === 'fail' || rid === null
+  return {
+    ...(isOver ? NO_RUN : { startedAt, startedRid }),
+    lastDurationMs: isPaired ? Math.max(now - startedAt, 0) : null,
+  }
+}
+
+/** After its time has passed without a ping. */
+export function afterTime(monitor: Monitor, now: number): Standing {
+  const isDown = downAt(monitor) <= now
+  return timed(into(isDown ? 'down' : 'late', monitor, now))
+}
+
+/**
+ * After an outage of Gatehouse, in which the monitor became due although its pings could not arrive.
+ * A late monitor gets its grace time again. Otherwise its time begins again, without its run, whose
+ * end may have been missed.
+ */
+export const afterOutage = (monitor: Monitor, now: number): Standing =>
+  monitor.state === 'late'
+    ? timed({ ...monitor, ...NO_RUN, expectedAt: now })
+    : timed({ ...monitor, ...NO_RUN, ...expecting(monitor, now) })
+
+/** Ends a run in progress. Nothing is due until the monitor is resumed. */
+export const paused = (monitor: Monitor, now: number): Standing =>
+  timed(into('paused', { ...monitor, ...NO_RUN }, now))
+
+/** Expects a ping from now on, unless there has never been one. */
+export const resumed = (monitor: Monitor, now: number): Standing =>
+  timed({
+    ...into('new', monitor, now),
+    ...NO_RUN,
+    ...(monitor.lastPingAt !== null && expecting(monitor, now)),
+  })
+
+/** A new period or schedule counts from now on. A monitor that is down stays so until it is pinged. */
+export function rescheduled(monitor: Monitor, now: number): Standing {
+  if (monitor.expectedAt === null) return timed(monitor)
+  const settled = monitor.state === 'late' ? into('up', monitor, now) : monitor
+  return timed({ ...settled, ...expecting(monitor, now) })
+}
+
+const NO_RUN = { startedAt: null, startedRid: null }
+
+const isOver = (state: State): boolean => state === 'down' || state === 'paused'
+
+function into<M extends Monitor>(state: State, monitor: M, now: number): M {
+  const stateSince = state === monitor.state ? monitor.stateSince : now
+  return { ...monitor, state, stateSince, ...(isOver(state) && { expectedAt: null }) }
+}
+
+const expecting = (monitor: Monitor, at: number): Pick<Standing, 'expectedAt'> => ({
+  expectedAt: nextExpected(monitor, at) ?? null,
+})
+
+/** When the grace time of the next ping, or of the run in progress, is over. */
+export function downAt(monitor: Pick<Monitor, 'expectedAt' | 'startedAt' | 'graceSeconds'>) {
+  const begins = [monitor.expectedAt, monitor.startedAt].filter((at) => at !== null)
+  return Math.min(...begins) + graceMs(monitor)
+}
+
+/** Sets when the state changes next: first to late, then to down. */
+function timed(monitor: Monitor): Standing {
+  const { state, expectedAt } = monitor
+  const lateAt = state === 'late' ? null : expectedAt
+  const next = isOver(state) ? Infinity : Math.min(lateAt ?? Infinity, downAt(monitor))
+  const changed = { ...monitor, dueAt: Number.isFinite(next) ? next : null }
+  return Object.fromEntries(NAMES.map((name) => [name, changed[name]])) as unknown as Standing
+}

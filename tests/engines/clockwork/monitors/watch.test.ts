@@ -1,0 +1,118 @@
+import { expect, test } from 'bun:test'
+import { createMonitoring } from '../../../../src/engines/clockwork/monitors/index.ts'
+import { bootTestApp } from '../../../support/app.ts'
+import { HOUR, MINUTE, monitorsOf, useMonitors } from './support.ts'
+
+const { app, fresh } = await useMonitors()
+
+/** The watch of another process on the same database, which has just started. */
+function otherWatch(alive: string[], onTransition = () => {}) {
+  const instances = { ...app.platform.instances, alive: () => alive }
+  const parts = { baseUrl: () => '', addressOf: () => undefined, maxBody: 0, onTransition }
+  const monitoring = createMonitoring(
+    { ...app.platform, instances },
+    { ...parts, expect: () => {} },
+  )
+  return monitoring.watch
+}
+
+const passed = (watch: ReturnType<typeof otherWatch>) =>
+  app.db.commit(() => watch.pass(app.clock.now()))
+
+test('Two processes that watch move a monitor once', async () => {
+  const { clock, create, ping, storyOf } = await fresh()
+  const monitor = await create()
+  await ping(monitor)
+  await clock.advance(5000)
+  const watch = otherWatch(['one', 'other'])
+  clock.spend(15 * MINUTE - 5000)
+  app.db.client.run('update monitor_watch set watched_at = ?', [clock.now() - 1])
+  await Promise.all([passed(watch), clock.advance(0), passed(watch)])
+  expect(storyOf(monitor)).toEqual(['up', 'down'])
+})
+
+test.each<[string, number, string[], string[]]>([
+  ['a process that starts alone gives it its time again', 6, ['self'], ['up']],
+  ['a process that starts beside another does not', 1, ['self', 'other'], ['up', 'late']],
+  ['nor does it if it has watched all along', 0, ['self'], ['up', 'late']],
+  ['any process does after more than two minutes', 3, ['self', 'other'], ['up']],
+])('If a monitor is due after an outage, %s', async (_, minutes, alive, story) => {
+  const { clock, create, ping, read, storyOf } = await fresh()
+  const monitor = await create()
+  await ping(monitor)
+  clock.spend(10 * MINUTE)
+  app.db.client.run('update monitor_watch set watched_at = ?', [clock.now() - minutes * MINUTE])
+  await passed(otherWatch(alive))
+  expect(storyOf(monitor)).toEqual(story)
+  if (story.length === 1)
+    expect(await read(monitor)).toMatchObject({
+      state: 'up',
+      expected_at: new Date(clock.now() + 10 * MINUTE).toISOString(),
+    })
+})
+
+test('After an outage, a late monitor has its grace time, and a run is not held against one', async () => {
+  const { clock, create, ping, read, storyOf } = await fresh()
+  const [late, running] = [await create(), await create({ period_seconds: 86_400 })]
+  await ping(late)
+  await clock.advance(10 * MINUTE)
+  await ping(running)
+  await ping(running, '/start')
+  clock.jump(HOUR)
+  await clock.advance(5000)
+  expect([await read(late), await read(running)]).toMatchObject([
+    { state: 'late' },
+    { state: 'up', started_at: null },
+  ])
+  await clock.advance(5 * MINUTE)
+  expect([storyOf(late), storyOf(running)]).toEqual([['up', 'late', 'down'], ['up']])
+})
+
+test('A clock that is set back changes nothing until it has caught up', async () => {
+  const { clock, create, ping, storyOf } = await fresh()
+  const monitor = await create()
+  await ping(monitor)
+  clock.jump(-HOUR)
+  await clock.advance(30 * MINUTE)
+  expect(storyOf(monitor)).toEqual(['up'])
+  await ping(monitor)
+  await clock.advance(15 * MINUTE)
+  expect(storyOf(monitor)).toEqual(['up', 'late', 'down'])
+})
+
+test('Many monitors that are due are moved in slices, each in one commit with its event', async () => {
+  await using own = await bootTestApp()
+  const { acme, clock, create, storyOf } = await monitorsOf(own)
+  const monitor = await create()
+  own.db.client.run(
+    `with recursive one(i) as (select 1 union all select i + 1 from one where i < 250)
+     insert into monitors (id, tenant_id, name, tags, notes, token_hash, token, badge_token,
+       period_seconds, time_zone, grace_seconds, state, state_since, expected_at, due_at,
+       ping_count, transition_count, created_at, updated_at)
+     select id || i, tenant_id, name, tags, notes, token_hash || i, token, badge_token || i,
+       period_seconds, time_zone, grace_seconds, 'late', state_since, ?1, ?1 + 300000,
+       0, 0, created_at, updated_at from monitors, one`,
+    [clock.now()],
+  )
+  await clock.advance(5 * MINUTE)
+  const messages = own.db.client.query<{ type: string; n: number }, []>(
+    'select type, count(*) as n from messages group by 1',
+  )
+  expect(messages.all()).toEqual([{ type: 'monitor.down', n: 250 }])
+  expect(storyOf({ id: `${monitor.id}7` })).toEqual(['down'])
+  const { key } = await acme.key('relay', 'live')
+  const { data } = (await own.client(key).get('/v1/relay/messages?limit=1')).body
+  const { body } = await own.client(key).get(`/v1/relay/messages/${data[0].id}`)
+  expect(body.payload).toMatchObject({ name: 'backup', state: 'down', previous_state: 'late' })
+})
+
+test('Without monitors that wait for a ping, nothing is written', async () => {
+  await using own = await bootTestApp()
+  const { clock, create } = await monitorsOf(own)
+  await create()
+  let commits = 0
+  own.db.observe({ committed: () => void commits++, failed: () => {} })
+  await clock.advance(MINUTE - 1000)
+  expect(commits).toBe(0)
+  expect(own.db.client.query('select * from monitor_watch').all()).toEqual([])
+})
