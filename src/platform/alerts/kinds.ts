@@ -16,6 +16,11 @@ const KINDS = {
     opened: (name) => `Job ${name} is failing`,
     resolved: (name) => `Job ${name} works again`,
   },
+  'monitor.down': {
+    severity: 'critical',
+    opened: (name) => `Monitor ${name} is down`,
+    resolved: (name) => `Monitor ${name} is up again`,
+  },
   'endpoint.failing': {
     severity: 'warning',
     opened: (name) => `Endpoint ${name} is failing`,

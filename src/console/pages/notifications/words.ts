@@ -15,6 +15,7 @@ export const TYPE_WORDS: Record<ChannelType, { label: string; text: string }> = 
 /** Kinds that channels of tenants can choose. */
 export const KINDS_OF_TENANT: Partial<Record<AlertKind, string>> = {
   'job.failed': 'Job failed',
+  'monitor.down': 'Monitor is down',
   'endpoint.failing': 'Endpoint is failing',
   'endpoint.disabled': 'Endpoint disabled',
   'message.exhausted': 'Event not delivered',

@@ -25,9 +25,9 @@ export function createMonitoring(
   platform: Platform,
   { expect, ...parts }: MonitorParts & { expect: (at: number) => void },
 ) {
-  const { db, instances, resources } = platform
+  const { db, alerts, instances, resources } = platform
   const store = createStore(db)
-  const transitions = createTransitions({ store, onTransition: parts.onTransition })
+  const transitions = createTransitions({ store, alerts, onTransition: parts.onTransition })
   const monitors = createMonitors({ ...platform, ...parts, store, transitions })
   const pings = createPings({ ...platform, store, transitions, expect })
   resources.add(

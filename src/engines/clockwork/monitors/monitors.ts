@@ -1,4 +1,5 @@
 import type { Db } from '../../../db/open.ts'
+import type { Alerts } from '../../../platform/alerts/index.ts'
 import type { Audit } from '../../../platform/audit/index.ts'
 import type { Caller } from '../../../platform/caller.ts'
 import type { Clock } from '../../../platform/clock.ts'
@@ -8,6 +9,7 @@ import { newId } from '../../../platform/ids.ts'
 import type { Metering } from '../../../platform/metering/index.ts'
 import type { Sealing } from '../../../platform/sealing/index.ts'
 import { checkedTimeZone, UTC } from '../../../platform/time-zone.ts'
+import { subjectOf } from './alerts.ts'
 import { checkDescription } from './checks.ts'
 import {
   checkExpectation,
@@ -31,13 +33,14 @@ export function createMonitors(parts: {
   db: Db
   clock: Clock
   audit: Audit
+  alerts: Alerts
   metering: Metering
   sealing: Sealing
   store: Store
   transitions: Transitions
   baseUrl: () => string
 }) {
-  const { db, clock, audit, metering, sealing, store, transitions } = parts
+  const { db, clock, audit, alerts, metering, sealing, store, transitions } = parts
   const present = createPresent(parts)
 
   /** Newest first. */
@@ -152,6 +155,7 @@ export function createMonitors(parts: {
       if (!store.monitors.remove(tenantId, id)) throw notFound('monitor not found')
       store.pings.drop(tenantId, id)
       store.transitions.drop(tenantId, id)
+      alerts.close(tenantId, subjectOf(id))
       record(caller, 'monitor.deleted', id)
     })
   }

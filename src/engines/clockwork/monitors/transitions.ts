@@ -1,3 +1,5 @@
+import type { Alerts } from '../../../platform/alerts/index.ts'
+import { alertOf } from './alerts.ts'
 import type { State } from './states.ts'
 import type { MonitorRow, Store } from './store.ts'
 
@@ -7,8 +9,12 @@ export type OnTransition = (monitor: MonitorRow, from: State, to: State, now: nu
 export type Transitions = ReturnType<typeof createTransitions>
 
 /** Stores what a ping, the time or an operator does to a monitor, and tells of a new state. */
-export function createTransitions(parts: { store: Store; onTransition: OnTransition }) {
-  const { store, onTransition } = parts
+export function createTransitions(parts: {
+  store: Store
+  alerts: Alerts
+  onTransition: OnTransition
+}) {
+  const { store, alerts, onTransition } = parts
 
   /** Counts a new state; returns the row to store. */
   function moved(old: MonitorRow, changed: Partial<MonitorRow>, now: number): MonitorRow {
@@ -20,6 +26,7 @@ export function createTransitions(parts: { store: Store; onTransition: OnTransit
       ...{ tenantId, monitorId, number: row.transitionCount },
       ...{ from: old.state, to, at: now },
     })
+    alertOf(alerts, row, old.state, to)
     onTransition(row, old.state, to, now)
     return row
   }

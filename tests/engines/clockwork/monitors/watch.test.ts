@@ -116,3 +116,22 @@ test('Without monitors that wait for a ping, nothing is written', async () => {
   expect(commits).toBe(0)
   expect(own.db.client.query('select * from monitor_watch').all()).toEqual([])
 })
+
+test('A monitor that is down opens an alert, which resolves with a ping and closes with the monitor', async () => {
+  const { acme, clock, create, ping, call } = await fresh()
+  const alerts = (state: 'open' | 'resolved') =>
+    app.platform.alerts.page(acme.id, state, { limit: 9 })
+  const monitor = await create({ name: 'Nightly backup' })
+  await ping(monitor)
+  await clock.advance(14 * MINUTE)
+  expect(alerts('open')).toEqual([])
+  await clock.advance(2 * MINUTE)
+  const alert = { kind: 'monitor.down', name: 'Nightly backup', subject: `monitor:${monitor.id}` }
+  expect(alerts('open')).toMatchObject([{ ...alert, path: `/monitors/${monitor.id}` }])
+  await ping(monitor)
+  expect([alerts('open'), alerts('resolved')]).toMatchObject([[], [alert]])
+  await ping(monitor, '/fail')
+  expect(alerts('open')).toMatchObject([alert])
+  await call(204, 'delete', `/${monitor.id}`)
+  expect(alerts('open')).toEqual([])
+})
