@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { pagesOf } from '../../../src/console/export.tsx'
 import { count, HALF_MINUTE, HOUR, MINUTE } from '../relay/support.ts'
 import {
   advanceWaiting,
@@ -8,7 +9,9 @@ import {
   type Fixture,
   JOBS,
   jobsOf,
+  NOON,
   useClockwork,
+  writeHistory,
 } from './support.ts'
 
 const { app, fresh } = await useClockwork()
@@ -78,6 +81,28 @@ test('A job has the status of the newest attempt that has ended', async () => {
     'failed',
     { all: 1, failing: 1, paused: 0 },
   ])
+})
+
+test('All kept attempts of a job are listed by status and time, and counted up to a thousand', async () => {
+  const fixture = await fresh()
+  const { acme, createJob } = fixture
+  const job = await createJob({ schedule: '0 0 1 1 *' })
+  writeHistory(fixture, job, 1250, 1150)
+  const read = (query: object) => {
+    const slices = [...pagesOf((of) => queries.history(acme.id, job.id, { ...of, ...query }))]
+    return slices.flat().map(({ id }) => id)
+  }
+  const all = read({})
+  expect([all.length, new Set(all).size]).toEqual([1250, 1250])
+  const succeeded = read({ status: 'success' })
+  expect(succeeded).toEqual(all.slice(0, 100))
+  expect(read({ status: 'failed', isAscending: true })).toEqual(all.slice(100).toReversed())
+  expect(read({ status: 'success', isAscending: true })).toEqual(succeeded.toReversed())
+  const times = { since: NOON - 200 * MINUTE, until: NOON - 50 * MINUTE }
+  expect(read(times)).toEqual(all.slice(50, 200))
+  const countOf = (times = {}) => queries.historyCounts(acme.id, job.id, times)
+  expect(countOf()).toEqual({ all: 1100, success: 100, failed: 1000, running: 0 })
+  expect(countOf(times)).toEqual({ all: 150, success: 50, failed: 100, running: 0 })
 })
 
 test('Every query is about one tenant', async () => {

@@ -32,6 +32,9 @@ export type AttemptCounts = Record<ExecutionRow['status'] | 'all', number>
 /** Attempts are counted up to this number. */
 export const MAX_COUNTED = 1000
 
+/** Older attempts failed: others are deleted when they leave the list of the job's newest. */
+const NEWEST = MAX_COUNTED + LISTED_EXECUTIONS
+
 export type OpenRun = Pick<RunRow, 'trigger' | 'slotAt' | 'dueAt' | 'attempt' | 'state'>
 
 /** The attempts of a job, for pages. */
@@ -74,13 +77,20 @@ export function createAttemptSummaries({ orm, client }: Db) {
       .limit($('limit'))
       .prepare(),
   )
-  // All but the newest failed, so with more than this, enough have failed.
+  const beyondNewest = orm
+    .select({ seq: executions.seq })
+    .from(executions)
+    .where(ofJob)
+    .orderBy(desc(executions.seq))
+    .limit(1)
+    .offset(NEWEST)
+    .prepare()
   const some = orm
     .select({ status: executions.status })
     .from(executions)
     .where(inWindow)
     .orderBy(desc(executions.seq))
-    .limit(MAX_COUNTED + LISTED_EXECUTIONS)
+    .limit(NEWEST)
     .as('some')
   const count = orm
     .select({
@@ -126,7 +136,10 @@ export function createAttemptSummaries({ orm, client }: Db) {
     ): PastAttempt[] {
       const { after = 0, before = END, isAscending, limit, status = '' } = of
       const statement = isAscending ? oldest : newest
-      return statement?.all({ tenantId, jobId, after, before, limit, status }) ?? []
+      const isOfAll = status === '' || status === 'failed'
+      const from = isOfAll ? 0 : (beyondNewest.get({ tenantId, jobId })?.seq ?? 0)
+      const window = { after: Math.max(after, from), before }
+      return statement?.all({ tenantId, jobId, ...window, limit, status }) ?? []
     },
     count: (
       tenantId: string,
