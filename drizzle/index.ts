@@ -23,6 +23,7 @@ import m0020 from './0020_job_options.sql' with { type: 'text' }
 import m0021 from './0021_list_sorts.sql' with { type: 'text' }
 import m0022 from './0022_alerts.sql' with { type: 'text' }
 import m0023 from './0023_sorted_jobs.sql' with { type: 'text' }
+import m0024 from './0024_delayed_jobs_by_status.sql' with { type: 'text' }
 
 export const migrations = [
   { id: '0000_foundation', sql: m0000 },
@@ -49,4 +50,5 @@ export const migrations = [
   { id: '0021_list_sorts', sql: m0021 },
   { id: '0022_alerts', sql: m0022 },
   { id: '0023_sorted_jobs', sql: m0023 },
+  { id: '0024_delayed_jobs_by_status', sql: m0024 },
 ]
