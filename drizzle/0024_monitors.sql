@@ -73,3 +73,7 @@ CREATE UNIQUE INDEX `monitors_badge_token_unique` ON `monitors` (`badge_token`);
 CREATE INDEX `monitors_by_tenant` ON `monitors` (`tenant_id`,`seq`);
 
 CREATE INDEX `monitors_due` ON `monitors` (`due_at`) WHERE due_at is not null;
+
+DROP INDEX `delayed_jobs_by_tenant`;
+
+CREATE INDEX `delayed_jobs_by_tenant` ON `delayed_jobs` (`tenant_id`,`run_at`,`seq`,`status`);

@@ -27,7 +27,7 @@ export interface DetailView {
   by?: string
 }
 
-export function listViews({ tenants: [mine] }: ConsoleInstallation): ListView[] {
+export function listViews({ tenants: [mine], first }: ConsoleInstallation): ListView[] {
   const of = (table: string, { where = '', order = 'seq', limit = 50 } = {}) =>
     `SELECT * FROM ${table} WHERE tenant_id = '${mine}' ${where} ORDER BY ${order} DESC LIMIT ${limit}`
   const live = "AND environment = 'live'"
@@ -39,7 +39,13 @@ export function listViews({ tenants: [mine] }: ConsoleInstallation): ListView[] 
       filter: 'q=person-00012',
       sql: of('gate_identities'),
     },
-    { name: 'jobs', path: '/console/jobs', filter: 'q=report+17', sql: of('cron_jobs') },
+    { name: 'jobs', path: '/console/jobs', filter: 'q=report+17&sort=name', sql: of('cron_jobs') },
+    {
+      name: 'runs of a job',
+      path: `/console/jobs/${first.job}/runs`,
+      filter: 'status=failed&sort=started',
+      sql: of('executions', { where: `AND job_id = '${first.job}'` }),
+    },
     {
       name: 'delayed jobs',
       path: '/console/delayed',

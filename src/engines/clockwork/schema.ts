@@ -105,7 +105,7 @@ export const delayedJobs = sqliteTable(
     expiresAt: integer('expires_at'),
   },
   (t) => [
-    index('delayed_jobs_by_tenant').on(t.tenantId, t.runAt, t.seq),
+    index('delayed_jobs_by_tenant').on(t.tenantId, t.runAt, t.seq, t.status),
     uniqueIndex('delayed_jobs_deduplication')
       .on(t.tenantId, t.deduplicationId)
       .where(sql`deduplication_id is not null`),

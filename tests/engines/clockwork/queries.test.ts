@@ -37,6 +37,10 @@ test.each<[index: string, parts: string[]]>([
   ['cron_jobs_by_name (tenant_id=? AND name>? AND name<?)', ['name collate nocase > ?']],
   ['cron_jobs_by_name (tenant_id=? AND name=? AND seq>?)', ['name collate nocase = ?', 'asc']],
   ['COVERING INDEX cron_jobs_by_state (tenant_id=?)', ['count(*) filter', 'from "cron_jobs"']],
+  [
+    'COVERING INDEX delayed_jobs_by_tenant (tenant_id=? AND run_at>? AND run_at<?)',
+    ['count(*) filter', 'from "delayed_jobs"'],
+  ],
   ['delayed_jobs_by_creation (tenant_id=? AND created_at>?', ['"created_at" > ?']],
   ['executions_by_tenant (tenant_id=?)', ['from executions e', 'left join']],
   ['skipped_slots_by_day (day<?)', ['"skipped_slots"."day" <']],

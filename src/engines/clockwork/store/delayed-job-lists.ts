@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { type Order, type Range, sortable } from '../../../db/keyset.ts'
 import type { Db } from '../../../db/open.ts'
 import { END } from '../../../platform/scan.ts'
@@ -49,11 +49,11 @@ export type DelayedCounts = Record<DelayedStatus | 'all', number>
 /** Lists of delayed jobs. A filter may read all of a tenant's jobs, whose number is limited. */
 export function createDelayedJobLists({ orm }: Db) {
   const $ = sql.placeholder
-  const isAny = and(
+  const isBetween = and(
     eq(delayedJobs.tenantId, $('tenantId')),
     sql`run_at >= ${$('since')} and run_at < ${$('until')}`,
-    isFound(delayedJobs),
   )
+  const isAny = and(isBetween, isFound(delayedJobs))
 
   const sorted = sortable({ keys: DELAYED_ORDERS.keys, seq: delayedJobs.seq }, (where, orderBy) =>
     orm
@@ -66,23 +66,26 @@ export function createDelayedJobLists({ orm }: Db) {
   )
   const countOf = (status: DelayedStatus) =>
     sql<number>`count(*) filter (where status = ${sql.raw(`'${status}'`)})`
-  const some = orm
-    .select({ status: delayedJobs.status })
-    .from(delayedJobs)
-    .where(isAny)
-    .limit(JOBS_PER_TENANT)
-    .as('some')
-  const count = orm
-    .select({
-      all: sql<number>`count(*)`,
-      pending: countOf('pending'),
-      running: countOf('running'),
-      success: countOf('success'),
-      failed: countOf('failed'),
-      cancelled: countOf('cancelled'),
-    })
-    .from(some)
-    .prepare()
+  const countIn = (where: SQL | undefined) => {
+    const some = orm
+      .select({ status: delayedJobs.status })
+      .from(delayedJobs)
+      .where(where)
+      .limit(JOBS_PER_TENANT)
+      .as('some')
+    return orm
+      .select({
+        all: sql<number>`count(*)`,
+        pending: countOf('pending'),
+        running: countOf('running'),
+        success: countOf('success'),
+        failed: countOf('failed'),
+        cancelled: countOf('cancelled'),
+      })
+      .from(some)
+      .prepare()
+  }
+  const [countAll, countFound] = [countIn(isBetween), countIn(isAny)]
 
   const valuesOf = (tenantId: string, { q, since = 0, until = END }: DelayedFilter) => ({
     tenantId,
@@ -98,8 +101,8 @@ export function createDelayedJobLists({ orm }: Db) {
       const range = by === 'run_at' ? query : { after, limit }
       return sorted(query, { ...valuesOf(tenantId, query), status }, range)
     },
-    /** The jobs that a filter finds, by status. */
+    /** The jobs that a filter finds, by status. Without a search, counts within an index. */
     count: (tenantId: string, filter: DelayedFilter): DelayedCounts =>
-      count.get(valuesOf(tenantId, filter)) as DelayedCounts,
+      (filter.q ? countFound : countAll).get(valuesOf(tenantId, filter)) as DelayedCounts,
   }
 }
