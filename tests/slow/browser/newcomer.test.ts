@@ -107,7 +107,7 @@ test.each([
     await ada.follows('Create job')
     await ada.reads('New job')
     await ada.page.getByLabel('Repeat').selectOption('daily')
-    await ada.types({ Name: 'Nightly report', 'Time (UTC)': '06:00', URL: target.url })
+    await ada.types({ Name: 'Nightly report', Time: '06:00', URL: target.url })
     if (!hasScripts) await ada.presses('Preview schedule')
     await ada.isTold(/Runs .*06:00/i)
     await ada.examines('new-job')

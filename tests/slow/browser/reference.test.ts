@@ -14,9 +14,13 @@ test('The contents lead to each operation with its fields, responses and example
   const plain = await openPage(browser, `${demo.url}/reference`, WIDE, { javaScript: false })
   const article = plain.locator('article:target')
   await plain.click('nav a:has-text("Create a cron job")')
+  const created = article.locator('.responses details', { has: plain.locator('text=Created') })
+  await created.locator('summary').click()
+  await created.locator('a:text-is("List cron jobs")').click()
+  await article.locator('.responses summary:has-text("200")').click()
+  expect(await article.locator('dt:has-text("next_run_at")').first().isVisible()).toBe(true)
+  await plain.click('nav a:has-text("Create a cron job")')
   expect(await article.locator('h3').textContent()).toBe('Create a cron job')
-  await article.locator('summary:has-text("201")').click()
-  expect(await article.locator('dt:has-text("next_run_at")').isVisible()).toBe(true)
   await article.locator('summary:has-text("Errors")').click()
   const error = article.locator('dl > div', { has: plain.locator('code:text-is("400")') })
   expect(await error.locator('pre').textContent()).toBe(
@@ -50,13 +54,13 @@ test('Search shows what it finds as you type, by keyboard too, also on a phone',
   await found.nth(1).waitFor()
   expect((await found.allInnerTexts()).slice(0, 2)).toEqual([
     'Rotate the secret of a webhook',
-    'Rotate the secret',
+    'Rotate the signing secret of jobs',
   ])
   expect(await findingsOf(page, 'nav')).toEqual([])
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
-  await page.waitForURL('**/reference/relay#post-v1-relay-endpoints-endpoint-id-rotate-secret')
+  await page.waitForURL('**/reference/clockwork#post-v1-clockwork-signing-secret-rotate')
 
   await page.keyboard.press('/')
   await page.keyboard.type('zzz')

@@ -153,6 +153,10 @@ export async function openShop(of: { app: TestApp; chance: Chance; now: number; 
     const url = 'https://mail.example/hooks/gatehouse'
     await gate.post('/v1/gate/settings/webhooks', { url, events })
     await app.passepartout.bots.enable(ACTOR, { tenantId, environment: 'test' })
+    const slack = { url: 'https://hooks.slack.com/services/T000/B000/XXXX' }
+    const channel = { type: 'slack', name: 'Operations', settings: slack } as const
+    for (const whose of [tenantId, null])
+      await app.notifications.channels.create(whose, ACTOR, channel)
   }
 
   /** Backups elsewhere, one of which has failed, and one that has not run. */

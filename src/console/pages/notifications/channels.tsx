@@ -150,12 +150,11 @@ export const installationChannelChoice = page({
 
 const knownType = (text: string): ChannelType => typeIn(text) ?? fail(notFound('page not found'))
 
+const titleOf = (type: ChannelType): string => `New channel: ${TYPE_WORDS[type].label}`
+
 const New = ({ type, path }: { type: ChannelType; path: string }) => (
   <>
-    <PageHead
-      title={`New channel: ${TYPE_WORDS[type].label}`}
-      state={{ sentence: TYPE_WORDS[type].text }}
-    />
+    <PageHead title={titleOf(type)} state={{ sentence: TYPE_WORDS[type].text }} />
     <ChannelForm type={type} isOfTenant={path === OF_TENANT} action="" cancel={path} />
   </>
 )
@@ -183,8 +182,8 @@ export const newChannel = page({
   path: '/settings/notifications/new/:type',
   section: 'settings',
   right: 'settings',
-  title: 'New channel',
   load: ({ params }) => ({ type: knownType(params.type) }),
+  title: ({ type }) => titleOf(type),
   view: ({ type }) => <New type={type} path={OF_TENANT} />,
   actions: {
     '': {
@@ -200,8 +199,8 @@ export const newInstallationChannel = page({
   path: '/notifications/new/:type',
   section: 'notifications',
   right: 'admin',
-  title: 'New channel',
   load: ({ params }) => ({ type: knownType(params.type) }),
+  title: ({ type }) => titleOf(type),
   view: ({ type }) => <New type={type} path={OF_INSTALLATION} />,
   actions: {
     '': {
