@@ -240,7 +240,7 @@ const NoMonitors = ({ action }: { action: ReturnType<typeof LinkButton> | false 
   <EmptyState
     icon="monitors"
     sentence="No monitors yet"
-    next="A monitor has a URL that a job requests each time it runs. If a request doesn't arrive in time, you are told."
+    next="A monitor has a URL that a job requests each time it runs. If a request doesn't arrive in time, you are notified."
     action={action}
     curl={firstMonitor(usePage().baseUrl())}
   />

@@ -182,7 +182,7 @@ function SetUp({ monitor }: MonitorView) {
   const { ping_url: url } = monitor
   if (url === null) return null
   return (
-    <Section id="set-up" title="Ping URL" note="Whoever knows it can ping, without a key." isCard>
+    <Section id="set-up" title="Ping URL" note="Anyone who has it can ping, without a key." isCard>
       <p class="hint">
         Request it when the job has succeeded. Add /start when it starts, /fail when it fails, or
         its exit code.

@@ -38,7 +38,7 @@ export const typeIn = (text: string | undefined): ChannelType | undefined =>
 /** The types to choose from. The installation has no bot. */
 export const TypeChoice = (of: { isOfTenant: boolean; hrefOf: (type: ChannelType) => string }) => (
   <>
-    <PageHead title="New channel" state={{ sentence: 'Where do you want to be told?' }} />
+    <PageHead title="New channel" state={{ sentence: 'Where do you want to receive alerts?' }} />
     <DataTable
       caption="Types of channels"
       columns={TYPE_COLUMNS}
@@ -54,7 +54,7 @@ const TYPE_COLUMNS: Column<ChannelType>[] = [
   { label: 'Sends to', isWide: true, cell: (type) => TYPE_WORDS[type].text },
 ]
 
-/** Name, settings, and what the channel is told. */
+/** Name, settings, and the alerts that the channel gets. */
 export const ChannelForm = (of: {
   type: ChannelType
   isOfTenant: boolean
@@ -88,7 +88,7 @@ export const ChannelForm = (of: {
         options={Object.entries(of.isOfTenant ? KINDS_OF_TENANT : KINDS_OF_INSTALLATION).map(
           ([value, label]) => ({ value, label }),
         )}
-        help="If none is checked, the channel is told of all."
+        help="If none is selected, the channel gets all alerts."
       />
       <Checkbox name="active" label="Active" isChecked={channel?.isActive ?? true} />
     </PageForm>

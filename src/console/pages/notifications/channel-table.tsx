@@ -13,7 +13,7 @@ export const ChannelTable = (of: {
   hrefOf: (id: string) => string
   /** Page to create one; undefined for operators who can't. */
   newHref: string | undefined
-  /** Who is told by email without a channel; undefined if none are. */
+  /** Who gets emails if there is no channel; undefined if none are sent. */
   builtIn: string | undefined
 }) => (
   <DataTable
@@ -28,8 +28,8 @@ export const ChannelTable = (of: {
         sentence={of.builtIn ?? 'No notifications are sent'}
         next={
           of.builtIn
-            ? 'Add a channel to choose who is told of what instead.'
-            : 'Without a mail server, alerts are only shown in the console. Add a channel to be told.'
+            ? 'Add a channel to choose where alerts are sent.'
+            : 'Without a mail server, alerts are only shown in the console. Add a channel to be notified.'
         }
         action={of.newHref && <LinkButton href={of.newHref}>New channel</LinkButton>}
       />

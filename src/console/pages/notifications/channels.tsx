@@ -34,7 +34,7 @@ interface Channels {
 const channelsOf = ({ notifications }: Context, tenantId: string | null): Channels => ({
   channels: notifications.channels.list(tenantId),
   builtIn: notifications.tellsOwners(tenantId)
-    ? `${tenantId === null ? 'Admins' : 'Owners'} with a verified address are told by email`
+    ? `${tenantId === null ? 'Admins' : 'Owners'} with a verified address get emails`
     : undefined,
 })
 
@@ -49,7 +49,7 @@ function List({
     <Section
       id="channels"
       title="Channels"
-      note="Each is told of the same problem at most once an hour."
+      note="Each gets at most one message an hour about the same problem."
     >
       <ChannelTable
         channels={channels}
@@ -67,7 +67,7 @@ const NewButton = ({ path }: { path: string }) => (
   </LinkButton>
 )
 
-/** Who is told of a tenant's alerts. */
+/** Where the alerts of a tenant are sent. */
 export const channelList = page({
   path: OF_TENANT,
   section: 'settings',
@@ -83,7 +83,7 @@ export const channelList = page({
           state={{
             sentence: (
               <>
-                Who is told when something is wrong. See the <a href={href('/alerts')}>alerts</a>.
+                Where alerts are sent. See the <a href={href('/alerts')}>alerts</a>.
               </>
             ),
           }}
@@ -96,7 +96,7 @@ export const channelList = page({
   },
 })
 
-/** Who is told of alerts of the installation. */
+/** Where the alerts of the installation are sent. */
 export const installationChannels = page({
   path: OF_INSTALLATION,
   section: 'notifications',
@@ -110,7 +110,7 @@ export const installationChannels = page({
         state={{
           sentence: (
             <>
-              Who is told of problems of the installation. See the{' '}
+              Where alerts of the installation are sent. See the{' '}
               <a href={usePage().href('/alerts')}>alerts</a>.
             </>
           ),
@@ -169,7 +169,7 @@ async function create(context: Context, tenantId: string | null, path: string): 
     'Channel created',
     <CreatedSecret
       title="Channel created"
-      sentence="It is told of alerts from now on."
+      sentence="Alerts are sent to it from now on."
       secret={secret}
       doneHref={href(to)}
     />,
