@@ -37,6 +37,7 @@ function hostsOf(now: number, chance: Chance): Record<string, Host> {
     'rates.example': () => json(200, { base: 'EUR', usd: 1.0842 }, 120),
     'hooks.harbourbooks.example': () =>
       chance.happens(0.015) ? json(500, { error: 'try again' }, 60) : json(202, { ok: true }, 38),
+    'hooks.slack.com': () => json(200, 'ok', 140),
     'warehouse.example': () => json(200, { accepted: true }, 210),
     'crm.example': ({ at }) => {
       if (isWithin(at, 96)) return json(503, { error: 'maintenance', until: 'later today' }, 150)

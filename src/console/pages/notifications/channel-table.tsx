@@ -48,7 +48,7 @@ const COLUMNS: Column<Channel>[] = [
   { label: 'Type', cell: ({ type }) => TYPE_WORDS[type].label },
   { label: 'Target', cell: ({ hint }) => <Text text={hint} limit={50} /> },
   {
-    label: 'Told of',
+    label: 'Alerts',
     cell: ({ kinds, minSeverity }) =>
       `${kinds === null ? 'All' : kinds.length}${minSeverity === 'critical' ? ', critical' : ''}`,
   },
