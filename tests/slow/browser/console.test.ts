@@ -365,6 +365,8 @@ test('A link replaces the page without loading it again, with title, focus and t
   await page.waitForSelector('body.testdata')
   await page.goBack()
   await page.waitForSelector('body:not(.testdata)')
+  // The focus comes last: until then, the page is still being replaced.
+  await page.waitForFunction(() => document.activeElement?.id === 'content')
   await page.goBack()
   await reads(page, 'Jobs')
   await page.waitForFunction(() => scrollY === 40)
