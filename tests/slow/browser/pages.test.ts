@@ -65,6 +65,13 @@ async function addresses(): Promise<Map<string, string>> {
     const links = (await response.text()).matchAll(/<a [^>]*href="(\/console\/[^"?#]+)/g)
     open.push(...Array.from(links, ([, href = '']) => href))
   }
+  // Pages that only some objects lead to are below all of them.
+  for (const route of ROUTES.filter((one) => !found.has(one))) {
+    const [above, last] = [route.replace(/\/\w[^/]*$/, ''), /\/\w[^/]*$/.exec(route)?.[0] ?? '']
+    const address = `${found.get(above)}${last}`
+    if (found.has(above) && (await page.request.get(demo.url + address)).status() === 200)
+      found.set(route, address)
+  }
   return found
 }
 
