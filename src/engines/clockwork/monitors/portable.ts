@@ -15,7 +15,10 @@ import { monitorToken } from './sealed.ts'
 import type { MonitorRow } from './store.ts'
 
 const Tags = Type.Array(Type.String())
-const asNew = (instead: () => number | null) => ({ leftOut: 'begins anew after the move', instead })
+const asNew = (instead: () => number | null) => ({
+  leftOut: 'starts again after the move',
+  instead,
+})
 
 const monitor: PortableTable<MonitorRow> = {
   kind: 'monitor',
