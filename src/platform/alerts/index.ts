@@ -57,12 +57,15 @@ export function createAlerts({ db, clock }: { db: Db; clock: Clock }) {
   const store = createAlertStore(db)
   const listeners: (() => void)[] = []
 
-  /** Opens an alert, or counts one more occurrence of an open one. */
-  function open(alert: NewAlert) {
+  /** Opens an alert, or counts one more occurrence of an open one. Returns true if it was not open before. */
+  function open(alert: NewAlert): boolean {
     const { tenantId, kind, subject } = alert
     const now = clock.now()
     const before = store.find(tenantId, kind, subject)
-    if (before?.state !== 'open' && isFull(alert)) return open(overflow(tenantId))
+    if (before?.state !== 'open' && isFull(alert)) {
+      open(overflow(tenantId))
+      return false
+    }
     const fields = {
       name: plainName(alert.name),
       text: plainText(alert.text),
@@ -70,10 +73,14 @@ export function createAlerts({ db, clock }: { db: Db; clock: Clock }) {
       severity: alert.severity ?? severityOf(kind),
       closesAfterMs: alert.closesAfterMs ?? null,
     }
-    if (before) return change(before, { ...fields, ...occurred({ ...before, ...fields }, now) })
+    if (before) {
+      change(before, { ...fields, ...occurred({ ...before, ...fields }, now) })
+      return before.state !== 'open'
+    }
     const course = begun(fields, now)
     store.insert({ id: newId(), tenantId, kind, subject, ...fields, ...course })
     tellIfDue(course)
+    return true
   }
 
   /** Opens an alert of a condition that is checked again and again, and so not counted. */
@@ -87,11 +94,12 @@ export function createAlerts({ db, clock }: { db: Db; clock: Clock }) {
   const isFull = ({ tenantId, kind }: NewAlert): boolean =>
     kind !== 'alerts.limit' && store.openCount(tenantId, OPEN_ALERTS) >= OPEN_ALERTS
 
-  /** Ends a condition. Costs one indexed read if it isn't open. */
-  function resolve({ tenantId, kind, subject }: AlertKey) {
-    if (!store.isOpen(tenantId, kind, subject)) return
+  /** Ends a condition, and returns whether it was open. Costs one indexed read if it isn't. */
+  function resolve({ tenantId, kind, subject }: AlertKey): boolean {
+    if (!store.isOpen(tenantId, kind, subject)) return false
     const before = store.find(tenantId, kind, subject)
     if (before) change(before, resolved(before, clock.now()))
+    return true
   }
 
   /** Ends all conditions of a subject without a message, because it was deleted or paused. */
