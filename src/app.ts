@@ -12,6 +12,7 @@ import { SESSION_COOKIE } from './console/operators/session-cookie.ts'
 import { consolePages } from './console/routes.ts'
 import { createSessionAccess } from './console/session-access.ts'
 import { createDelivery } from './delivery/index.ts'
+import type { OperationalEvent } from './delivery/operational.ts'
 import { createClockwork } from './engines/clockwork/index.ts'
 import { eventOf } from './engines/clockwork/monitors/events.ts'
 import { createGate } from './engines/gate/index.ts'
@@ -68,14 +69,17 @@ export function createApp(
     maxBody,
     onTransition: (monitor, from, to, now) => {
       const event = eventOf(monitor, from, to, now)
-      if (event) relay.messages.announce(monitor.tenantId, event.type, event.payload)
+      const { tenantId, id } = monitor
+      if (event) relay.messages.announce({ ...event, tenantId, about: `monitor:${id}` })
     },
+    tell,
   })
-  const delivery = createDelivery(platform, config, {
+  const policies = {
     relay: relayPolicy(config.relay, platform.random),
     gate: webhookPolicy(config.gate, platform.random),
-  })
-  const relay = createRelay(platform, delivery, config, access)
+  }
+  const delivery = createDelivery(platform, config, policies, tell)
+  const relay = createRelay(platform, delivery, config, { access, baseUrl })
   const backups = createBackups({ ...platform, settings: config.backup })
   retention.add(backups.retention)
   let knownBaseUrl: string | undefined
@@ -185,6 +189,10 @@ export function createApp(
     .use(passepartout.routes)
     .use(relay.routes)
     .use(notifications.routes)
+
+  function tell(event: OperationalEvent) {
+    relay.tell(event)
+  }
 
   function addressOf(request: Request): string | undefined {
     return clientAddress(request, app.server)

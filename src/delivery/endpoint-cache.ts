@@ -21,6 +21,7 @@ export interface Endpoint
 /** What `publish` needs to know about an endpoint. */
 export interface Subscriber {
   id: string
+  url: string
   isActive: boolean
   format: Format
   match: CompiledFilter
@@ -94,6 +95,7 @@ type SealedPart = typeof endpointHeaders
 
 const subscriberOf = (row: EndpointRow): Subscriber => ({
   id: row.id,
+  url: row.url,
   isActive: row.isActive,
   format: row.format,
   match: compileFilter(filterOf(row)),

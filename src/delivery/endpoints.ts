@@ -164,12 +164,13 @@ export function createEndpoints(parts: {
   }
 
   /** Applies `isActive`. Also discards deliveries that arrived while held ones were discarded. */
-  function switched({ tenantId, id, isActive }: Endpoint, held: 'drain' | 'discard') {
+  function switched(endpoint: Endpoint, held: 'drain' | 'discard') {
+    const { tenantId, id, isActive } = endpoint
     if (!isActive) {
       endpointAlerts.ended(tenantId, id)
       return circuitBreaker.suspend(id)
     }
-    endpointAlerts.resumed(tenantId, id)
+    endpointAlerts.resumed(endpoint)
     if (held === 'discard') bulkHold.discardRest(tenantId, id)
     circuitBreaker.restart(tenantId, id)
   }

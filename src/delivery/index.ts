@@ -6,16 +6,19 @@ import { createByHand } from './by-hand.ts'
 import { createCircuitBreaker } from './circuit-breaker.ts'
 import { createEndpointAlerts } from './endpoint-alerts.ts'
 import { createEndpointCache } from './endpoint-cache.ts'
+import { createEndpointEvents } from './endpoint-events.ts'
 import { createEndpoints } from './endpoints.ts'
 import { createErase } from './erase.ts'
 import { createMessageOutcomes } from './message-outcomes.ts'
 import { createDeliveryMetrics } from './metrics.ts'
+import type { Tell } from './operational.ts'
 import { createPolicyOf, type Policies } from './policy.ts'
 import { createPublish } from './publish.ts'
 import { createQueries } from './queries.ts'
 import { createDeliveryQueue } from './queue.ts'
 import { createReplay } from './replay.ts'
 import { deliveryRetention } from './retention.ts'
+import { createSelfTest } from './self-test.ts'
 import { createSend } from './send.ts'
 import { createSettling } from './settling.ts'
 import { createStore } from './store/index.ts'
@@ -25,20 +28,24 @@ import { createWake } from './wake.ts'
 
 export type Delivery = ReturnType<typeof createDelivery>
 
-/** Delivers the events of any engine to the endpoints that subscribe to them. */
+/** Delivers the events of any engine to the endpoints that subscribe to them, and tells of endpoints that fail. */
 export function createDelivery(
   platform: Platform,
   config: Pick<Config, 'retention' | 'brand'>,
   policies: Policies,
+  tell: Tell,
 ) {
-  const { db, clock, log, outbound, audit, metrics, retention, instances, sealing } = platform
+  const { db, clock, log, outbound, audit, alerts, metrics, retention, instances, sealing } =
+    platform
   const policyOf = createPolicyOf(policies)
   const brandName = config.brand.name
   const store = createStore(db)
   const wake = createWake(() => loops)
   const endpointCache = createEndpointCache({ db, store, sealing })
   const circuitBreaker = createCircuitBreaker({ store, clock, wake })
-  const endpointAlerts = createEndpointAlerts(platform)
+  const selfTest = createSelfTest({ store })
+  const endpointEvents = createEndpointEvents({ store, clock, tell })
+  const endpointAlerts = createEndpointAlerts({ alerts, endpointEvents })
   const bulkHold = createBulkHold({ db, clock, store, log })
   const send = createSend({ outbound, clock, brandName })
   const settling = createSettling({
@@ -83,7 +90,7 @@ export function createDelivery(
     queries: createQueries(store),
     endpointSummaries: store.endpointSummaries,
     fanOut: store.fanOut,
-    ...createPublish({ store, endpointCache, circuitBreaker, wake, policyOf }),
+    ...createPublish({ store, endpointCache, circuitBreaker, selfTest, wake, policyOf }),
     endpoints: createEndpoints({
       db,
       clock,
@@ -97,9 +104,9 @@ export function createDelivery(
       brandName,
     }),
     healthOf: circuitBreaker.healthOf,
-    ...createMessageOutcomes({ store }),
+    ...createMessageOutcomes({ store, selfTest }),
     ...createByHand({ db, clock, audit, store, wake }),
-    replay: createReplay({ db, clock, audit, store, endpointCache, wake }),
+    replay: createReplay({ db, clock, audit, store, endpointCache, selfTest, wake }),
     testEvent: createTestEvent({ clock, send, policyOf }),
     erase: createErase({ store, clock }),
     /** Checks for work immediately, for example after another process has created some. */

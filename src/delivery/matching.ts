@@ -1,4 +1,5 @@
 import { invalid } from '../platform/errors.ts'
+import { isOperational } from './operational.ts'
 
 /** Decides which messages an endpoint receives. */
 export interface Filter {
@@ -23,12 +24,28 @@ export const filterOf = ({
 interface Addressed {
   type: string
   channels: readonly string[]
+  isOperational: boolean
 }
+
+/** What a filter compares, from the columns of a message, which hold JSON. */
+export const addressOf = ({
+  type,
+  channels,
+  about,
+}: {
+  type: string
+  channels: string | null
+  about: string | null
+}): Addressed => ({
+  type,
+  channels: channels === null ? [] : (JSON.parse(channels) as string[]),
+  isOperational: isOperational({ about }),
+})
 
 /** Whether a message matches an endpoint, or the first reason why it doesn't. */
 export type MatchResult = 'matches' | 'event_type' | 'channels'
 
-export type CompiledFilter = (type: string, channels: readonly string[]) => MatchResult
+export type CompiledFilter = (message: Addressed) => MatchResult
 
 /** The maximum length of a pattern, equal to that of a type. */
 const MAX_TYPE_LENGTH = 256
@@ -37,28 +54,28 @@ const TYPE = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/
 const CHANNEL = /^[A-Za-z0-9_.:-]{1,128}$/
 
 /** Matches a single message. To match many, compile the filter. */
-export const matchOf = (filter: Filter, { type, channels }: Addressed): MatchResult =>
-  compileFilter(filter)(type, channels)
+export const matchOf = (filter: Filter, message: Addressed): MatchResult =>
+  compileFilter(filter)(message)
 
 /** Compiles a filter, because each message may be matched against a thousand of them. */
 export function compileFilter({ eventTypes, channels }: Filter): CompiledFilter {
   const hearsType = typeTest(eventTypes)
-  if (channels.length === 0) return (type) => (hearsType(type) ? 'matches' : 'event_type')
+  if (channels.length === 0) return (message) => (hearsType(message) ? 'matches' : 'event_type')
   const heard = new Set(channels)
-  return (type, named) => {
-    if (!hearsType(type)) return 'event_type'
+  return (message) => {
+    if (!hearsType(message)) return 'event_type'
+    const { channels: named } = message
     const fits = named.length === 0 || named.some((channel) => heard.has(channel))
     return fits ? 'matches' : 'channels'
   }
 }
 
-/** About the tenant, so only for endpoints that name them: others may be a customer's. */
-const OWN_AFFAIRS = new Set(['usage.threshold', 'monitor.down', 'monitor.up'])
-
-function typeTest(patterns: readonly string[] | null): (type: string) => boolean {
-  if (patterns === null) return (type) => !OWN_AFFAIRS.has(type)
+/** Operational events are only for endpoints that name their type: others may be a customer's. */
+function typeTest(patterns: readonly string[] | null): (message: Addressed) => boolean {
+  if (patterns === null) return (message) => !message.isOperational
   const named = namedTest(patterns.filter((pattern) => pattern !== '*'))
-  return patterns.includes('*') ? (type) => !OWN_AFFAIRS.has(type) || named(type) : named
+  if (!patterns.includes('*')) return ({ type }) => named(type)
+  return (message) => !message.isOperational || named(message.type)
 }
 
 function namedTest(patterns: readonly string[]): (type: string) => boolean {

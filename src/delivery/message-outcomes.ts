@@ -1,4 +1,5 @@
-import { type Filter, filterOf, type MatchResult, matchOf } from './matching.ts'
+import { addressOf, type Filter, filterOf, matchOf } from './matching.ts'
+import type { SelfTest } from './self-test.ts'
 import type { EndpointSummary } from './store/endpoints.ts'
 import type { Store } from './store/index.ts'
 import type { MessageRow } from './store/messages.ts'
@@ -9,7 +10,7 @@ import type { Stream } from './stream.ts'
 const MAX_OUTCOMES = 2000
 
 /** Why an endpoint has no delivery of a message. Deliveries have a state instead. */
-type WhyNot = 'event_type' | 'channels' | 'later' | 'sandbox' | 'not_sent' | 'forgotten'
+type WhyNot = 'event_type' | 'channels' | 'own' | 'later' | 'sandbox' | 'not_sent' | 'forgotten'
 
 /** The outcome of a message for one endpoint. */
 export type MessageOutcome = { endpointId: string; endpoint: EndpointSummary | null } & (
@@ -22,7 +23,7 @@ export type MessageOutcome = { endpointId: string; endpoint: EndpointSummary | n
  * Looks up a message's outcomes: for each endpoint of its stream, and each deleted one with a
  * delivery, the delivery or why there is none, by the filter at that time.
  */
-export function createMessageOutcomes({ store }: { store: Store }) {
+export function createMessageOutcomes({ store, selfTest }: { store: Store; selfTest: SelfTest }) {
   function outcomesOf(stream: Stream, message: MessageRow, isSandbox: boolean): MessageOutcome[] {
     const endpoints = store.endpoints.list(stream)
     const deliveries = store.deliveries.ofMessage(stream, message.seq, { limit: MAX_OUTCOMES })
@@ -49,8 +50,10 @@ export function createMessageOutcomes({ store }: { store: Store }) {
   ): MessageOutcome {
     const row = store.endpoints.filterAt(endpoint.id, message.seq)
     const filter = row ? filterOf(row) : null
-    const whyNot = filter ? whyNotBy(filter, message, isSandbox) : withoutFilter(endpoint, message)
-    const matchesNow = !isSandbox && addresses(filterOf(endpoint), message) === 'matches'
+    const whyNot = filter
+      ? whyNotBy(filter, endpoint, message, isSandbox)
+      : withoutFilter(endpoint, message)
+    const matchesNow = !isSandbox && resultOf(filterOf(endpoint), endpoint, message) === 'matches'
     return { endpointId: endpoint.id, endpoint, delivery: null, whyNot, filter, matchesNow }
   }
 
@@ -58,14 +61,19 @@ export function createMessageOutcomes({ store }: { store: Store }) {
   const withoutFilter = ({ id, createdAt }: EndpointSummary, { acceptedAt }: MessageRow): WhyNot =>
     createdAt <= acceptedAt && store.endpoints.hasForgotten(id) ? 'forgotten' : 'later'
 
+  function whyNotBy(
+    filter: Filter,
+    endpoint: EndpointSummary,
+    message: MessageRow,
+    isSandbox: boolean,
+  ): WhyNot {
+    const result = resultOf(filter, endpoint, message)
+    if (result !== 'matches') return result
+    return isSandbox ? 'sandbox' : 'not_sent'
+  }
+
+  const resultOf = (filter: Filter, endpoint: EndpointSummary, message: MessageRow) =>
+    selfTest(message.tenantId, endpoint, message, matchOf(filter, addressOf(message)))
+
   return { outcomesOf, unreached }
 }
-
-function whyNotBy(filter: Filter, message: MessageRow, isSandbox: boolean): WhyNot {
-  const match = addresses(filter, message)
-  if (match !== 'matches') return match
-  return isSandbox ? 'sandbox' : 'not_sent'
-}
-
-const addresses = (filter: Filter, { type, channels }: MessageRow): MatchResult =>
-  matchOf(filter, { type, channels: channels === null ? [] : JSON.parse(channels) })

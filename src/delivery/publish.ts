@@ -1,8 +1,10 @@
 import { newId } from '../platform/ids.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { EndpointCache, Subscriber } from './endpoint-cache.ts'
+import { isOperational } from './operational.ts'
 import { firstState } from './paused.ts'
 import type { Policy, PolicyOf } from './policy.ts'
+import type { SelfTest } from './self-test.ts'
 import type { Store } from './store/index.ts'
 import { DELIVERY_QUEUES } from './store/rows.ts'
 import type { Stream } from './stream.ts'
@@ -16,9 +18,12 @@ export interface Event {
   payload: string
   channels: string[]
   idempotencyKey?: string | undefined
-  /** The person it is about, if it must be deleted with their data. */
+  /** The person it is about, if it must be deleted with their data, or the subject of an operational event. */
   about?: string | undefined
 }
+
+/** What decides which endpoints get an event. */
+type Addressed = Pick<Event, 'type' | 'channels' | 'about'>
 
 /** The id of a published message and its position in the order of all messages. */
 interface Published {
@@ -31,21 +36,32 @@ export function createPublish(parts: {
   store: Store
   endpointCache: EndpointCache
   circuitBreaker: CircuitBreaker
+  selfTest: SelfTest
   wake: Wake
   policyOf: PolicyOf
 }) {
-  const { store, endpointCache, circuitBreaker, wake, policyOf } = parts
+  const { store, endpointCache, circuitBreaker, selfTest, wake, policyOf } = parts
 
   function publish(stream: Stream, event: Event, now: number): Published {
     // Throws for a stream without a delivery policy before anything is stored.
     const policy = policyOf(stream.name)
     const published = accept(stream, event, now)
-    for (const subscriber of endpointCache.subscribersOf(stream)) {
-      if (subscriber.match(event.type, event.channels) === 'matches')
-        insertDelivery(stream, published.seq, subscriber, policy, now)
-    }
+    for (const subscriber of subscribersOf(stream, event))
+      insertDelivery(stream, published.seq, subscriber, policy, now)
     return published
   }
+
+  /** The endpoints, active or not, that get an event. */
+  function subscribersOf(stream: Stream, event: Addressed): Subscriber[] {
+    const { type, channels } = event
+    const address = { type, channels, isOperational: isOperational(event) }
+    return endpointCache
+      .subscribersOf(stream)
+      .filter((to) => selfTest(stream.tenantId, to, event, to.match(address)) === 'matches')
+  }
+
+  const hasSubscriber = (stream: Stream, event: Addressed): boolean =>
+    subscribersOf(stream, event).length > 0
 
   /** Stores a message without delivering it. */
   function accept(stream: Stream, event: Event, now: number): Published {
@@ -100,5 +116,5 @@ export function createPublish(parts: {
     isBreakerOpen: circuitBreaker.isHoldingBack(id),
   })
 
-  return { publish, accept }
+  return { publish, hasSubscriber, accept }
 }

@@ -5,8 +5,9 @@ import { fail, invalid, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Endpoint, EndpointCache } from './endpoint-cache.ts'
 import { SLICE } from './limits.ts'
-import { type CompiledFilter, compileFilter } from './matching.ts'
+import { addressOf, type CompiledFilter, compileFilter } from './matching.ts'
 import { requireActive } from './paused.ts'
+import type { SelfTest } from './self-test.ts'
 import type { Store } from './store/index.ts'
 import type { MessageAddress } from './store/messages.ts'
 import { DELIVERY_QUEUES } from './store/rows.ts'
@@ -46,9 +47,10 @@ export function createReplay(parts: {
   audit: Audit
   store: Store
   endpointCache: EndpointCache
+  selfTest: SelfTest
   wake: Wake
 }) {
-  const { db, clock, audit, store, endpointCache, wake } = parts
+  const { db, clock, audit, store, endpointCache, selfTest, wake } = parts
 
   /** Returns how many messages are, or would be, sent again. Each commit handles one slice. */
   async function replay(
@@ -85,9 +87,10 @@ export function createReplay(parts: {
 
   /** Times are compared too: after the clock was set back, message order is not time order. */
   function isWanted({ stream, endpoint, listensTo, request }: Run, message: MessageAddress) {
-    const { seq, type, channels, acceptedAt } = message
+    const { seq, acceptedAt } = message
     if (acceptedAt < request.since || acceptedAt >= request.until) return false
-    if (!isFor(listensTo, type, channels)) return false
+    const result = listensTo(addressOf(message))
+    if (selfTest(stream.tenantId, endpoint, message, result) !== 'matches') return false
     const delivery = store.deliveries.toEndpoint(stream.tenantId, seq, endpoint.id)
     if (!delivery) return true
     if (delivery.endedAt === null) return false
@@ -153,6 +156,3 @@ export function createReplay(parts: {
 
 const TOO_MANY = MAX_MESSAGES + 1
 const PARTS = `must not select more than ${MAX_MESSAGES} messages; set until to replay them in parts`
-
-const isFor = (listensTo: CompiledFilter, type: string, channels: string | null): boolean =>
-  listensTo(type, channels === null ? [] : JSON.parse(channels)) === 'matches'

@@ -30,7 +30,7 @@ export const messages = sqliteTable(
     /** JSON text exactly as the producer sent it. */
     payload: text('payload').notNull(),
     idempotencyKey: text('idempotency_key'),
-    /** The person it is about, if it must be deleted with their data. */
+    /** The person it is about, if it must be deleted with their data, or the subject of an operational event. */
     about: text('about'),
     acceptedAt: integer('accepted_at').notNull(),
   },

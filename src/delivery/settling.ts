@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { BulkHold } from './bulk-hold.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
-import type { EndpointAlerts } from './endpoint-alerts.ts'
+import type { Ended, EndpointAlerts } from './endpoint-alerts.ts'
 import type { EndpointCache } from './endpoint-cache.ts'
 import { isHopeless, isOpen } from './health.ts'
 import { ATTEMPTS_KEPT } from './limits.ts'
@@ -64,7 +64,7 @@ export function createSettling(parts: {
     if (next.attempts > ATTEMPTS_KEPT) store.attempts.trim(row.seq, ATTEMPTS_KEPT)
     count(row.endpointId, sent, next)
     if (endpoint && next.state === 'failed' && sent.refuses !== 'all')
-      endpointAlerts.exhausted(endpoint, next.attempts, sent)
+      endpointAlerts.exhausted(endpoint, next.attempts, { cause: row, sent })
     if (endpoint?.isActive) judge(endpoint, row, sent, policy)
     if (next.state === 'ready') wake.ready()
     if (next.state === 'waiting') wake.waiting(next.dueAt)
@@ -89,35 +89,32 @@ export function createSettling(parts: {
    * breaker no failure counts, and held deliveries are released as fast as for an endpoint that
    * succeeds.
    */
-  function judge(
-    endpoint: EndpointRow,
-    { trigger }: LeasedDelivery,
-    sent: Sent,
-    { breaker }: Policy,
-  ) {
+  function judge(endpoint: EndpointRow, cause: LeasedDelivery, sent: Sent, { breaker }: Policy) {
     const { tenantId, id } = endpoint
-    if (sent.refuses === 'all') return disable(endpoint, 'gone')
-    if (sent.result === 'succeeded' || sent.refuses === 'message') return recover(endpoint)
-    if (sent.result === 'interrupted' || trigger === 'resend') return circuitBreaker.goOn(id)
+    const ended = { cause, sent }
+    if (sent.refuses === 'all') return disable(endpoint, ended, 'gone')
+    if (sent.result === 'succeeded' || sent.refuses === 'message') return recover(endpoint, cause)
+    if (sent.result === 'interrupted' || cause.trigger === 'resend') return circuitBreaker.goOn(id)
     if (!breaker) return circuitBreaker.noteSuccess(tenantId, id)
     const health = circuitBreaker.noteFailure(tenantId, id, breaker)
-    if (isOpen(health)) endpointAlerts.failing(endpoint, health, sent)
+    if (isOpen(health)) endpointAlerts.failing(endpoint, health, ended)
     const lastGoodAt = () => store.hours.lastSuccessBefore(id) ?? endpoint.createdAt
-    if (isHopeless(health, clock.now(), lastGoodAt)) disable(endpoint, 'failing')
+    if (isHopeless(health, clock.now(), lastGoodAt)) disable(endpoint, ended, 'failing')
   }
 
   /** A healthy endpoint, which almost all are, costs no look-up of its alerts. */
-  function recover({ tenantId, id }: EndpointRow) {
-    if (circuitBreaker.noteSuccess(tenantId, id)) endpointAlerts.recovered(tenantId, id)
+  function recover(endpoint: EndpointRow, cause: LeasedDelivery) {
+    if (circuitBreaker.noteSuccess(endpoint.tenantId, endpoint.id))
+      endpointAlerts.recovered(endpoint, cause)
   }
 
   /** Holds the open deliveries, so that none is lost when the endpoint is active again. */
-  function disable(endpoint: EndpointRow, reason: DisabledReason) {
+  function disable(endpoint: EndpointRow, ended: Ended, reason: DisabledReason) {
     const { tenantId, id: endpointId } = endpoint
     store.endpoints.disable(tenantId, endpointId, reason, clock.now())
     circuitBreaker.suspend(endpointId)
     endpointCache.forget()
-    endpointAlerts.disabled(endpoint, reason)
+    endpointAlerts.disabled(endpoint, circuitBreaker.healthOf(endpointId), ended, reason)
     audit.record({
       tenantId,
       actor: { kind: 'system' },

@@ -10,3 +10,7 @@ export function localUrl({ host, port }: Server): string {
 /** The base URL in links and documents, without a trailing slash. */
 export const baseUrlOf = (server: Server): string =>
   (server.baseUrl ?? localUrl(server)).replace(/\/+$/, '')
+
+/** The URL of a console page of a tenant; null for the installation. */
+export const consoleUrl = (baseUrl: string, tenantId: string | null, path: string): string =>
+  `${baseUrl}/console/${tenantId ?? 'installation'}${path}`

@@ -258,12 +258,12 @@ test('Erasing leaves a pending delivery until it has ended, and erases the other
   expect(gate.rows()).toEqual([0, 0, 0])
 })
 
-test('Erasing reads only the index of messages about an identity', async () => {
+test('Messages about an identity or another subject are found by their index alone', async () => {
   const { plans, planWith } = await plansOf(createStore)
-  const ofErasing = plans.filter(({ statement }) => statement.includes('"about" = ?'))
-  expect(ofErasing).toHaveLength(2)
+  const aboutSubject = plans.filter(({ statement }) => statement.includes('"about" = ?'))
+  expect(aboutSubject).toHaveLength(3)
   const index = expect.stringContaining('messages_about (tenant_id=? AND about=?)')
-  for (const { plan } of ofErasing)
+  for (const { plan } of aboutSubject)
     expect(plan.filter((step) => /^(SEARCH|SCAN) messages|B-TREE/.test(step))).toEqual([index])
   expect(planWith('"about" = ?', 'not exists')).toContain('deliveries_by_message (message_seq=?)')
 })

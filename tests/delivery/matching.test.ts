@@ -9,10 +9,10 @@ import {
 import { ruleOf } from '../engines/gate/identities/documents/support.ts'
 
 test.each<[patterns: string[] | null, matching: string, others: string]>([
-  [null, 'user a.b.c', 'usage.threshold monitor.down monitor.up'],
-  [['*'], 'user a.b.c', 'usage.threshold monitor.down monitor.up'],
-  [['monitor.*'], 'monitor.down monitor.up', 'usage.threshold'],
-  [['a.*', '*', 'usage.threshold'], 'a.b user usage.threshold', ''],
+  [null, 'user job.failed', '!usage.threshold !job.failed'],
+  [['*'], 'user job.failed', '!usage.threshold !job.failed'],
+  [['monitor.*'], '!monitor.down !monitor.up', '!usage.threshold'],
+  [['a.*', '*', 'job.failed'], 'a.b user job.recovered !job.failed', '!job.recovered'],
   [[], '', 'user'],
   [
     ['order.paid', 'user.created'],
@@ -22,11 +22,17 @@ test.each<[patterns: string[] | null, matching: string, others: string]>([
   [['user.*'], 'user.created user.profile.changed', 'user users.created admin.user.created'],
   [['user.profile.*', 'a.*'], 'user.profile.changed a.b', 'user.created a'],
   [['invoice', 'order.*', 'order'], 'invoice order order.a.b', 'invoice.paid user'],
-])('The event types %j match %j, but not %j', (eventTypes, matching, others) => {
-  const resultOf = (type: string) => matchOf({ eventTypes, channels: [] }, { type, channels: [] })
-  for (const type of matching.split(' ').filter(Boolean)) expect(resultOf(type)).toBe('matches')
-  for (const type of others.split(' ').filter(Boolean)) expect(resultOf(type)).toBe('event_type')
-})
+])(
+  'The event types %j match %j, but not %j (!: an operational event)',
+  (eventTypes, matching, others) => {
+    const resultOf = (text: string) => {
+      const message = { type: text.replace('!', ''), isOperational: text.startsWith('!') }
+      return matchOf({ eventTypes, channels: [] }, { ...message, channels: [] })
+    }
+    for (const type of matching.split(' ').filter(Boolean)) expect(resultOf(type)).toBe('matches')
+    for (const type of others.split(' ').filter(Boolean)) expect(resultOf(type)).toBe('event_type')
+  },
+)
 
 test.each([
   [[], [], 'matches'],
@@ -37,15 +43,16 @@ test.each([
   [['eu'], ['EU'], 'channels'],
 ] as const)('The channels %j and %j of a message: %s', (channels, named, result) => {
   const filter = { eventTypes: ['user.*'], channels: [...channels] }
-  expect(matchOf(filter, { type: 'user.a', channels: [...named] })).toBe(result)
-  expect(matchOf(filter, { type: 'order', channels: [...named] })).toBe('event_type')
+  const message = { channels: [...named], isOperational: false }
+  expect(matchOf(filter, { type: 'user.a', ...message })).toBe(result)
+  expect(matchOf(filter, { type: 'order', ...message })).toBe('event_type')
 })
 
 test('Later changes of its lists do not count for a compiled filter', () => {
   const list = ['a']
   const compiled = compileFilter({ eventTypes: list, channels: [] })
   list.push('b')
-  expect(compiled('b', [])).toBe('event_type')
+  expect(compiled({ type: 'b', channels: [], isOperational: false })).toBe('event_type')
 })
 
 test('An event type is a dotted name, and a pattern may end with *', () => {

@@ -60,6 +60,16 @@ export function createHourStore({ orm, client }: Db) {
     )
     .orderBy(asc(endpointHours.hour))
     .prepare()
+  const exhausted = orm
+    .select({ sum: sql<number | null>`sum(${endpointHours.exhausted})` })
+    .from(endpointHours)
+    .where(
+      and(
+        eq(endpointHours.endpointId, $('endpointId')),
+        sql`${endpointHours.hour} >= ${$('since')}`,
+      ),
+    )
+    .prepare()
   const lastSuccess = orm
     .select({ hour: sql<number | null>`max(${endpointHours.hour})` })
     .from(endpointHours)
@@ -80,6 +90,9 @@ export function createHourStore({ orm, client }: Db) {
     /** Ordered by time; `since` and `until` in milliseconds. */
     between: (endpointId: string, since: number, until: number): HourRow[] =>
       between.all({ endpointId, since: hourOf(since), until }),
+    /** Deliveries that ended without success, from the hour of `since`. */
+    exhaustedSince: (endpointId: string, since: number): number =>
+      exhausted.get({ endpointId, since: hourOf(since) })?.sum ?? 0,
     /** End of the last hour in which an attempt succeeded. */
     lastSuccessBefore: (endpointId: string): number | undefined => {
       const hour = lastSuccess.get({ endpointId })?.hour
@@ -90,4 +103,4 @@ export function createHourStore({ orm, client }: Db) {
   }
 }
 
-const hourOf = (ms: number) => ms - (ms % HOUR_MS)
+export const hourOf = (ms: number) => ms - (ms % HOUR_MS)

@@ -10,7 +10,7 @@ export type MessageRow = typeof messages.$inferSelect
 /** The columns of a message that lists show, without those that may be large. */
 export type MessageHead = Pick<MessageRow, 'seq' | 'id' | 'type' | 'acceptedAt'>
 /** The columns of a message that decide which endpoints it matches. */
-export type MessageAddress = Pick<MessageRow, 'seq' | 'type' | 'channels' | 'acceptedAt'>
+export type MessageAddress = Pick<MessageRow, 'seq' | 'type' | 'channels' | 'about' | 'acceptedAt'>
 /** The amount of work that deleting a message takes. */
 export interface MessageSize {
   seq: number
@@ -69,6 +69,7 @@ export function createMessageStore({ orm, client }: Db) {
       seq: messages.seq,
       type: messages.type,
       channels: messages.channels,
+      about: messages.about,
       acceptedAt: messages.acceptedAt,
     })
     .from(messages)
@@ -127,6 +128,19 @@ export function createMessageStore({ orm, client }: Db) {
     .orderBy(asc(messages.seq))
     .limit($('limit'))
     .prepare()
+  const lastAbout = orm
+    .select({ type: messages.type, acceptedAt: messages.acceptedAt })
+    .from(messages)
+    .where(
+      and(
+        eq(messages.tenantId, $('tenantId')),
+        eq(messages.about, $('about')),
+        sql`${messages.type} in (select value from json_each(${$('types')}))`,
+      ),
+    )
+    .orderBy(desc(messages.seq))
+    .limit(1)
+    .prepare()
   const anyAbout = orm.select({ seq: messages.seq }).from(messages).where(about).limit(1).prepare()
   const remove = orm
     .delete(messages)
@@ -178,6 +192,9 @@ export function createMessageStore({ orm, client }: Db) {
       limit: number,
     ): MessageSize[] =>
       restingAbout.all({ tenantId, about, kept: JSON.stringify(keptTypes), limit }),
+    /** The latest message of some types about a subject. */
+    lastAbout: (tenantId: string, about: string, types: readonly string[]) =>
+      lastAbout.get({ tenantId, about, types: JSON.stringify(types) }),
     /** Whether there is a message about a person of a type that is not kept. */
     isAnyAbout: (tenantId: string, about: string, keptTypes: readonly string[]): boolean =>
       anyAbout.get({ tenantId, about, kept: JSON.stringify(keptTypes) }) !== undefined,

@@ -1,6 +1,6 @@
 import { hideTexts } from '../../delivery/custom-headers.ts'
 import type { Clock } from '../../platform/clock.ts'
-import type { Outbound, OutboundResult } from '../../platform/outbound/index.ts'
+import type { FailureReason, Outbound, OutboundResult } from '../../platform/outbound/index.ts'
 import type { Attempt } from './begin-attempt.ts'
 import { sentHeaders, signatureOf } from './request.ts'
 import type { SecretHeaders } from './secret-headers.ts'
@@ -8,10 +8,18 @@ import type { SigningSecrets } from './signing-secret.ts'
 import { matchesStatus, type StatusPattern } from './status-patterns.ts'
 import type { ExecutionResult } from './store/executions.ts'
 
+/** Why an attempt failed. `blocked`: the outbound guard refused the URL, which a retry wouldn't change. */
+export type ErrorCode =
+  | Exclude<FailureReason, 'refused' | 'aborted'>
+  | 'status'
+  | 'blocked'
+  | 'interrupted'
+  | 'internal'
+
 export interface AttemptOutcome {
   result: ExecutionResult
-  /** The outbound guard refused the URL, which a retry wouldn't change. */
-  isRefused: boolean
+  /** Null for a success. */
+  errorCode: ErrorCode | null
 }
 
 export type SendAttempt = ReturnType<typeof createAttempt>
@@ -47,7 +55,7 @@ export function createAttempt(parts: {
     const result = resultOf(sent, successStatuses, Object.values(secret))
     return {
       result: { ...result, completedAt: clock.now(), durationMs },
-      isRefused: !sent.replied && sent.reason === 'refused',
+      errorCode: result.status === 'success' ? null : errorCodeOf(sent),
     }
   }
 
@@ -74,17 +82,24 @@ const resultOf = (
   timings: JSON.stringify(sent.timings),
 })
 
+function errorCodeOf(sent: OutboundResult): ErrorCode {
+  if (sent.replied) return 'status'
+  if (sent.reason === 'refused') return 'blocked'
+  return sent.reason === 'aborted' ? 'interrupted' : sent.reason
+}
+
 /** The response body as text. Streaming mode omits a character that the size limit cut in two. */
 const textOf = ({ body, truncated }: { body: Uint8Array; truncated: boolean }): string =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(body, { stream: truncated })
 
 /** An attempt that failed on our side, without a response. Retried like a network failure. */
 export const unanswered = (
+  errorCode: 'interrupted' | 'internal',
   errorMessage: string,
   startedAt: number,
   now: number,
 ): AttemptOutcome => ({
-  isRefused: false,
+  errorCode,
   result: {
     status: 'failed',
     completedAt: now,

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/index.ts'
+import type { Tell } from '../../delivery/operational.ts'
 import type { Scoped } from '../../http/scoped.ts'
 import { createDueLoop } from '../../platform/due/loop.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -29,7 +30,7 @@ export type Clockwork = ReturnType<typeof createClockwork>
 export function createClockwork(
   platform: Platform,
   config: Pick<Config, 'clockwork' | 'retention'>,
-  monitorParts: MonitorParts,
+  parts: MonitorParts & { tell: Tell },
 ) {
   const { db, clock, log, outbound, metrics, retention, instances, resources, alerts } = platform
   const { tickMs, retryDelaysMs, timeoutMs } = config.clockwork
@@ -42,10 +43,7 @@ export function createClockwork(
     store,
     keptMs: config.retention.delayedJobsMs,
   })
-  const monitoring = createMonitoring(platform, {
-    ...monitorParts,
-    expect: (at) => loop.expect(at),
-  })
+  const monitoring = createMonitoring(platform, { ...parts, expect: (at) => loop.expect(at) })
   const queue = createRunQueue({
     store,
     clock,
@@ -63,7 +61,7 @@ export function createClockwork(
       tick,
       retryDelaysMs,
       completeDelayedJob,
-      jobAlerts: createJobAlerts({ store, alerts }),
+      jobAlerts: createJobAlerts({ store, alerts, tell: parts.tell }),
       events,
     }),
     send: createAttempt({ outbound, clock, secretHeaders, signingSecrets }),

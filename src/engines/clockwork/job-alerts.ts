@@ -1,31 +1,81 @@
+import type { Tell } from '../../delivery/operational.ts'
 import type { Alerts } from '../../platform/alerts/index.ts'
+import { isoTime } from '../../platform/clock.ts'
 import { DAY_MS } from '../../platform/durations.ts'
+import type { AttemptOutcome } from './attempt.ts'
 import type { ExecutionResult } from './store/executions.ts'
 import type { Store } from './store/index.ts'
-import type { RunRow } from './store/runs.ts'
+import type { LeasedRun } from './store/runs.ts'
 
 export type JobAlerts = ReturnType<typeof createJobAlerts>
 
-/** Alerts about jobs. One of a cron job ends at its next success; a delayed job has only one run. */
-export function createJobAlerts({ store, alerts }: { store: Store; alerts: Alerts }) {
+/**
+ * Alerts and events about jobs. Those of a cron job end at its next success; a delayed job has only
+ * one run.
+ */
+export function createJobAlerts(parts: { store: Store; alerts: Alerts; tell: Tell }) {
+  const { store, alerts, tell } = parts
+
   /** A run that gets no further attempt. Runs within the commit that ends it. */
-  function ended(run: RunRow, result: ExecutionResult) {
+  function ended(run: LeasedRun, outcome: AttemptOutcome) {
     const { tenantId, jobId } = run
     const key = { tenantId, kind: 'job.failed', subject: `job:${jobId}` } as const
-    if (result.status === 'success') return run.jobKind === 'cron' ? alerts.resolve(key) : undefined
-    const text = reasonOf(result, run.attempt)
-    if (run.jobKind === 'delayed') {
-      const job = store.delayedJobs.find(tenantId, jobId)
-      const path = `/delayed/${jobId}`
-      if (job) alerts.open({ ...key, name: job.name, text, path, closesAfterMs: DAY_MS })
-      return
-    }
+    if (run.jobKind === 'delayed') return delayedEnded(key, run, outcome)
+    const isSuccess = outcome.errorCode === null
+    if (isSuccess && !alerts.resolve(key)) return
     const job = store.cronJobs.find(tenantId, jobId)
-    if (job?.isActive) alerts.open({ ...key, name: job.name, text, path: `/jobs/${jobId}` })
+    if (!job) return
+    if (isSuccess) return tellOf('job.recovered', job.name, run)
+    if (!job.isActive) return
+    const text = reasonOf(outcome.result, run.attempt)
+    const isNew = alerts.open({ ...key, name: job.name, text, path: pathOf(run) })
+    if (isNew) tellOf('job.failed', job.name, run, errorOf(outcome))
   }
+
+  function delayedEnded(
+    key: { tenantId: string; kind: 'job.failed'; subject: string },
+    run: LeasedRun,
+    outcome: AttemptOutcome,
+  ) {
+    const job = outcome.errorCode !== null && store.delayedJobs.find(run.tenantId, run.jobId)
+    if (!job) return
+    const text = reasonOf(outcome.result, run.attempt)
+    alerts.open({ ...key, name: job.name, text, path: pathOf(run), closesAfterMs: DAY_MS })
+    tellOf('job.failed', job.name, run, errorOf(outcome))
+  }
+
+  const tellOf = (
+    type: 'job.failed' | 'job.recovered',
+    name: string,
+    run: LeasedRun,
+    reason: Record<string, unknown> = {},
+  ) =>
+    tell({
+      tenantId: run.tenantId,
+      type,
+      about: `job:${run.jobId}`,
+      path: pathOf(run),
+      fields: () => ({
+        job_id: run.jobId,
+        kind: run.jobKind,
+        name,
+        execution_id: run.executionId,
+        scheduled_at: isoTime(run.slotAt),
+        attempts: run.attempt,
+        ...reason,
+      }),
+    })
 
   return { ended }
 }
+
+const pathOf = ({ jobKind, jobId }: LeasedRun): string =>
+  jobKind === 'delayed' ? `/delayed/${jobId}` : `/jobs/${jobId}`
+
+const errorOf = ({ errorCode, result }: AttemptOutcome) => ({
+  error_code: errorCode,
+  response_status: result.responseStatus,
+})
 
 /** The body of a response is left out: it may contain data that no channel should see. */
 function reasonOf({ responseStatus, errorMessage }: ExecutionResult, attempts: number): string {

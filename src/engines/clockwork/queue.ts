@@ -45,7 +45,7 @@ export function createRunQueue(parts: {
     store.runs.ready(lane, limit).flatMap((run) => beginAttempt(run, lane, lease) ?? [])
 
   const broken = ({ startedAt }: Attempt): AttemptOutcome =>
-    unanswered(BROKEN, startedAt, clock.now())
+    unanswered('internal', BROKEN, startedAt, clock.now())
 
   const settle = ({ run, startedAt }: Attempt, outcome: AttemptOutcome) =>
     settling.end(run, startedAt, outcome)

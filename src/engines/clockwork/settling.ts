@@ -25,12 +25,9 @@ export function createSettling(parts: {
    * Ends an attempt and returns when the next one, or a queued run, is due, if there is one. Does nothing if the
    * lease is void, because another process has already ended the attempt.
    */
-  function end(
-    run: LeasedRun,
-    startedAt: number,
-    { result, isRefused }: AttemptOutcome,
-  ): number | undefined {
-    const isFinal = result.status === 'success' || isRefused
+  function end(run: LeasedRun, startedAt: number, outcome: AttemptOutcome): number | undefined {
+    const { result, errorCode } = outcome
+    const isFinal = errorCode === null || errorCode === 'blocked'
     const retryAt = isFinal ? undefined : retryTime(run, startedAt, result)
     const held = retryAt === undefined ? store.runs.finish(run) : store.runs.rearm(run, retryAt)
     if (!held) return undefined
@@ -38,7 +35,7 @@ export function createSettling(parts: {
     store.hours.add(run.tenantId, result)
     if (run.jobKind === 'delayed') moveDelayedJob(run, result, retryAt)
     else noteStatus(run, result)
-    if (retryAt === undefined) jobAlerts.ended(run, result)
+    if (retryAt === undefined) jobAlerts.ended(run, outcome)
     events.attemptEnded(result.status, Math.max(startedAt - run.dueAt, 0))
     const isReleased = retryAt === undefined && store.runs.release(run.tenantId, run.jobId)
     return isReleased ? result.completedAt : retryAt
@@ -80,7 +77,7 @@ export function createSettling(parts: {
   /** Ends an attempt whose process is gone as a network failure. */
   function interrupt(run: LeasedRun, now: number) {
     const startedAt = store.executions.startedAt(run.executionId) ?? now
-    end(run, startedAt, unanswered(INTERRUPTED, startedAt, now))
+    end(run, startedAt, unanswered('interrupted', INTERRUPTED, startedAt, now))
     events.leaseReclaimed()
   }
 

@@ -1,4 +1,5 @@
 import type { Access } from '../../http/access.ts'
+import { consoleUrl } from '../../http/urls.ts'
 import { createDueLoop } from '../../platform/due/loop.ts'
 import { DAY_MS } from '../../platform/durations.ts'
 import type { Mail } from '../../platform/mail/index.ts'
@@ -76,7 +77,7 @@ export function createNotifications(
 
   /** The address of a page of the console. */
   function urlOf(tenantId: string | null, path: string): string {
-    return `${baseUrl()}/console/${tenantId ?? 'installation'}${path}`
+    return consoleUrl(baseUrl(), tenantId, path)
   }
 
   return {

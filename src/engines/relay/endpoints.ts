@@ -13,6 +13,7 @@ import { DAY_MS } from '../../platform/durations.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import { parseTimestamp } from '../../platform/timestamp.ts'
+import { builtInType } from './built-in-types.ts'
 import type {
   CreatedEndpoint,
   Endpoint,
@@ -103,7 +104,7 @@ export function createRelayEndpoints(parts: {
   const rotate = (caller: Caller, id: string, input: Rotation | null): Promise<Rotated> =>
     rotateSecret(endpoints, streamOf(caller), caller, id, input)
 
-  /** Sends the given payload, else the last one seen of that type, else a generic one. */
+  /** Sends the given payload, else an example or the last one seen of that type, else a generic one. */
   async function test(
     caller: Caller,
     id: string,
@@ -119,9 +120,12 @@ export function createRelayEndpoints(parts: {
     return presentTest(sent, bodyOf(endpoint.format, message))
   }
 
-  const sampleOf = (caller: Caller, name: string) =>
-    store.eventTypes.find({ tenantId: caller.tenantId, environment: environmentOf(caller), name })
-      ?.sample
+  function sampleOf(caller: Caller, name: string) {
+    const environment = environmentOf(caller)
+    const builtIn = builtInType(environment, name)
+    if (builtIn) return JSON.stringify(builtIn.example)
+    return store.eventTypes.find({ tenantId: caller.tenantId, environment, name })?.sample
+  }
 
   /** Replays messages. A dry run only counts and so is a read. */
   async function replay(caller: Caller, id: string, input: ReplayRequest): Promise<Replay> {

@@ -1,13 +1,15 @@
 import type { Caller } from '../../platform/caller.ts'
 import { createCursor, type Page, page } from '../../platform/cursor.ts'
 import { fail, notFound } from '../../platform/errors.ts'
+import { builtInNames, builtInType } from './built-in-types.ts'
 import type { EventTypeSeen } from './model/event-types.ts'
-import { presentEventType, presentEventTypeDetail } from './present.ts'
+import { presentBuiltIn, presentEventType, presentEventTypeDetail } from './present.ts'
 import type { EventTypeRow, SeenType } from './store/event-types.ts'
 import type { Store } from './store/index.ts'
 import { environmentOf, ownList } from './stream.ts'
 
 export type EventTypes = ReturnType<typeof createEventTypes>
+export type EventTypeView = ReturnType<EventTypes['get']>
 
 interface EventTypesQuery {
   limit: number
@@ -70,16 +72,31 @@ export function createEventTypes({ store }: { store: Store }) {
     data: found.data.map(presentEventType),
   })
 
-  /** The names of the first `limit` types, for a selection list. */
-  const names = (caller: Caller, limit: number): string[] =>
-    store.eventTypes.names(caller.tenantId, environmentOf(caller), limit)
+  /** The names of the first `limit` types and of the built-in ones, for a selection list. */
+  function names(caller: Caller, limit: number): string[] {
+    const environment = environmentOf(caller)
+    const seen = store.eventTypes.names(caller.tenantId, environment, limit)
+    return [...new Set([...seen, ...builtInNames(environment)])].toSorted()
+  }
 
   /** One event type, with the sample exactly as sent. */
   function get(caller: Caller, name: string) {
-    const key = { tenantId: caller.tenantId, environment: environmentOf(caller), name }
-    const row = store.eventTypes.find(key) ?? fail(notFound('event type not found'))
-    return { detail: presentEventTypeDetail(row), sample: row.sample }
+    const environment = environmentOf(caller)
+    const found = store.eventTypes.find({ tenantId: caller.tenantId, environment, name })
+    const builtIn = builtInType(environment, name)
+    if (builtIn)
+      return {
+        detail: presentBuiltIn(name, builtIn, found),
+        description: builtIn.description,
+        sample: JSON.stringify(builtIn.example),
+      }
+    const row = found ?? fail(notFound('event type not found'))
+    return { detail: presentEventTypeDetail(row), description: undefined, sample: row.sample }
   }
 
-  return { list, names, get }
+  /** All built-in types, seen or not. */
+  const builtIn = (caller: Caller) =>
+    builtInNames(environmentOf(caller)).map((name) => get(caller, name))
+
+  return { list, names, builtIn, get }
 }

@@ -95,7 +95,9 @@ function reasonOf(
 ): string {
   switch (whyNot) {
     case 'event_type':
-      return `the endpoint was subscribed to ${listed(filter?.eventTypes ?? [])}, not to ${type}`
+      return `the endpoint was subscribed to ${listed(filter?.eventTypes ?? ['*'])}, not to ${type}`
+    case 'own':
+      return 'the message is about this endpoint, or about one with the same URL'
     case 'channels':
       return `the endpoint listened on channels ${listed(filter?.channels ?? [])}; the message was sent to ${listed(channels)}`
     case 'later':

@@ -9,6 +9,7 @@ import { createEventTypes } from './event-types.ts'
 import { createFanOuts } from './fan-out.ts'
 import { createMessages } from './messages.ts'
 import { createRelayMetrics } from './metrics.ts'
+import { createOperationalEvents } from './operational-events.ts'
 import { createQueries } from './queries.ts'
 import { addRelayResources } from './resources.ts'
 import { relayRetention } from './retention.ts'
@@ -24,7 +25,7 @@ export function createRelay(
   platform: Platform,
   delivery: Delivery,
   config: Pick<Config, 'relay' | 'retention' | 'brand'>,
-  access: Access,
+  { access, baseUrl }: { access: Access; baseUrl: () => string },
 ) {
   const { db, clock, metering, metrics, retention, resources } = platform
   const store = createStore(db)
@@ -48,6 +49,7 @@ export function createRelay(
   const routes = createRoutes({ messages, endpoints, deliveries, eventTypes, access })
   return {
     messages,
+    tell: createOperationalEvents({ delivery, messages, clock, baseUrl }),
     endpoints,
     deliveries,
     eventTypes,

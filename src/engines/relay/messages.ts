@@ -1,6 +1,7 @@
 import type { Db } from '../../db/open.ts'
 import type { Delivery } from '../../delivery/index.ts'
 import { checkChannel, checkEventType } from '../../delivery/matching.ts'
+import type { Subject } from '../../delivery/operational.ts'
 import type { MessageHead } from '../../delivery/store/messages.ts'
 import type { Status } from '../../http/delivery-log/model.ts'
 import { statusOf } from '../../http/delivery-log/present.ts'
@@ -26,6 +27,14 @@ interface Receipt {
   message: Message
   /** True if the idempotency key was already used for a different message. */
   isMismatch: boolean
+}
+
+/** An operational event. */
+interface Announcement {
+  tenantId: string
+  type: string
+  about: Subject
+  payload: Record<string, unknown>
 }
 
 interface SummaryQuery {
@@ -105,11 +114,17 @@ export function createMessages(parts: {
     return known && known.expiresAt > now ? known : undefined
   }
 
-  function accept(producer: Producer, input: NewMessage, payload: string, now: number) {
+  function accept(
+    producer: Producer,
+    input: NewMessage,
+    payload: string,
+    now: number,
+    about?: Subject,
+  ) {
     const stream = streamOf(producer)
     const environment = environmentOf(producer)
     const { event_type: type, channels = [], idempotency_key: idempotencyKey } = input
-    const event = { type, payload, channels: [...new Set(channels)], idempotencyKey }
+    const event = { type, payload, channels: [...new Set(channels)], idempotencyKey, about }
     const { id } =
       environment === 'live'
         ? delivery.publish(stream, event, now)
@@ -125,9 +140,10 @@ export function createMessages(parts: {
   }
 
   /** Publishes an event for the tenant itself within a commit, as if sent with a live key. */
-  function announce(tenantId: string, type: string, payload: Record<string, unknown>) {
+  function announce({ tenantId, type, about, payload }: Announcement) {
     const producer = { tenantId, environment: 'live' } as const
-    accept(producer, { event_type: type, payload }, JSON.stringify(payload), clock.now())
+    const message = { event_type: type, payload }
+    accept(producer, message, JSON.stringify(payload), clock.now(), about)
   }
 
   function remember(

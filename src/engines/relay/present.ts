@@ -4,6 +4,7 @@ import { HEALTHY, type Health } from '../../delivery/health.ts'
 import type { HourRow } from '../../delivery/store/hours.ts'
 import type { MessageHead } from '../../delivery/store/messages.ts'
 import { isoOrNull, isoTime } from '../../platform/clock.ts'
+import { type BuiltInType, builtInType } from './built-in-types.ts'
 import type { DatedDrift } from './catalog.ts'
 import type { Endpoint, Stats } from './model/endpoints.ts'
 import type { EventTypeDetail, EventTypeSeen } from './model/event-types.ts'
@@ -66,7 +67,10 @@ function averageOf({ succeeded, failed, durationMs }: HourRow): number | null {
   return attempts === 0 ? null : Math.round(durationMs / attempts)
 }
 
-const driftOf = ({ drift }: EventTypeRow): DatedDrift[] => JSON.parse(drift)
+/** Events that a tenant sends with a built-in type don't change it. */
+const driftOf = (row: EventTypeRow): DatedDrift[] => (builtInOf(row) ? [] : JSON.parse(row.drift))
+
+const builtInOf = ({ environment, name }: EventTypeRow) => builtInType(environment, name)
 
 export const presentEventType = (row: EventTypeRow): EventTypeSeen => ({
   name: row.name,
@@ -74,10 +78,31 @@ export const presentEventType = (row: EventTypeRow): EventTypeSeen => ({
   last_seen_at: isoTime(row.lastSeenAt),
   count: row.count,
   breaking_changes: driftOf(row).filter(({ breaking }) => breaking).length,
+  built_in: builtInOf(row) !== undefined,
 })
 
 /** An event type without its sample. */
-export const presentEventTypeDetail = (row: EventTypeRow): Omit<EventTypeDetail, 'sample'> => {
+export function presentEventTypeDetail(row: EventTypeRow): Omit<EventTypeDetail, 'sample'> {
   const shape = asShape(row.shape)
   return { ...presentEventType(row), schema: shape ? toJsonSchema(shape) : {}, drift: driftOf(row) }
 }
+
+/** A built-in event type without its example; `row` is undefined before its first event. */
+export const presentBuiltIn = (
+  name: string,
+  { schema }: BuiltInType,
+  row: EventTypeRow | undefined,
+): Omit<EventTypeDetail, 'sample'> => ({
+  ...(row
+    ? presentEventType(row)
+    : {
+        name,
+        first_seen_at: null,
+        last_seen_at: null,
+        count: 0,
+        breaking_changes: 0,
+        built_in: true,
+      }),
+  schema,
+  drift: [],
+})

@@ -6,6 +6,7 @@ import type { Stream } from '../../delivery/stream.ts'
 import type { Caller } from '../../platform/caller.ts'
 import { type Clock, isoOrNull, isoTime } from '../../platform/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../../platform/durations.ts'
+import { builtInType } from './built-in-types.ts'
 import type { Endpoint, Stats } from './model/endpoints.ts'
 import { presentHealth, presentStats } from './present.ts'
 import { streamOf } from './stream.ts'
@@ -112,14 +113,17 @@ function createSums<Sums>(
 
 /** Whether an endpoint subscribes to messages of a type and channel. If one is omitted, any matches. */
 export function hears(
-  { event_types: eventTypes, channels }: EndpointStats,
+  { event_types: eventTypes, channels }: Pick<EndpointStats, 'event_types' | 'channels'>,
   message: { type?: string | undefined; channel?: string | undefined },
 ): boolean {
   const { type, channel } = message
   if (channel !== undefined && channels.length > 0 && !channels.includes(channel)) return false
   return (
     type === undefined ||
-    matchOf({ eventTypes, channels: [] }, { type, channels: [] }) === 'matches'
+    matchOf(
+      { eventTypes, channels: [] },
+      { type, channels: [], isOperational: builtInType('live', type) !== undefined },
+    ) === 'matches'
   )
 }
 

@@ -6,14 +6,19 @@ import type { Messages } from './messages.ts'
 /** Sends tenants an event when half, most or all of the monthly quota is used. */
 export function announceUsage(metering: Metering, messages: Messages) {
   metering.onNotice(({ tenantId, month, measure, percent, used, limit, costCents }) =>
-    messages.announce(tenantId, 'usage.threshold', {
-      month,
-      measure,
-      percent,
-      used_requests: used,
-      limit_requests: limit,
-      cost_cents: costCents,
-      resets_at: isoTime(endOfMonth(month)),
+    messages.announce({
+      tenantId,
+      type: 'usage.threshold',
+      about: `usage:${month}`,
+      payload: {
+        month,
+        measure,
+        percent,
+        used_requests: used,
+        limit_requests: limit,
+        cost_cents: costCents,
+        resets_at: isoTime(endOfMonth(month)),
+      },
     }),
   )
 }

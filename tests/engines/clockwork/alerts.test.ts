@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { DAY, MINUTE } from '../relay/support.ts'
+import { DAY, ENDPOINTS, expectDescribedType, MESSAGES, MINUTE } from '../relay/support.ts'
 import { DELAYED, type Fixture, JOBS, useClockwork } from './support.ts'
 
 const { fresh } = await useClockwork()
@@ -59,4 +59,64 @@ test('A delayed job that fails opens an alert, which has no recovery', async () 
   const alert = { ...FAILING, name: 'reminder', path: `/delayed/${id}`, closesAfterMs: DAY }
   expect(openOf(fixture)).toMatchObject([alert])
   expect((await acme.api.get(`${DELAYED}/${id}`)).body.status).toBe('failed')
+})
+
+/** `[type, payload]` of the operational events about jobs from now on, oldest first. */
+async function jobEvents({ app, acme, target }: Fixture, types: string[] | null) {
+  const client = app.client((await acme.key('relay', 'live')).key)
+  await client.post(ENDPOINTS, { url: target.url, event_types: types })
+  return async () => {
+    const { data } = (await client.get(MESSAGES)).body
+    const messages = await Promise.all(
+      data.map(async ({ id }: { id: string }) => (await client.get(`${MESSAGES}/${id}`)).body),
+    )
+    return messages.map(({ event_type, payload }) => [event_type, payload]).toReversed()
+  }
+}
+
+test('A job that fails and succeeds again is told to endpoints that list these events, once each', async () => {
+  const fixture = await fresh()
+  const { acme, clock, target, createJob, runNow } = fixture
+  const events = await jobEvents(fixture, ['job.*'])
+  const { id } = await createJob({ schedule: '1 12 * * *' })
+  target.answers(() => new Response('secret', { status: 500 }))
+  await clock.advance(13 * MINUTE)
+  target.answers(404)
+  await runNow({ id })
+  await clock.advance(MINUTE)
+  target.answers(200)
+  for (let n = 0; n < 2; n++) {
+    await runNow({ id })
+    await clock.advance(MINUTE)
+  }
+  for (const [type, payload] of await events()) expectDescribedType(type, payload)
+  const url = expect.stringMatching(new RegExp(`/console/${acme.id}/jobs/${id}$`))
+  const run = { execution_id: expect.any(String), at: expect.any(String), url }
+  const job = { job_id: id, kind: 'cron', name: 'report', ...run }
+  const reason = { error_code: 'status', response_status: 500 }
+  const failed = { ...job, scheduled_at: '2026-03-01T12:01:00.000Z', attempts: 3, ...reason }
+  expect(await events()).toEqual([
+    ['job.failed', failed],
+    ['job.recovered', { ...job, scheduled_at: '2026-03-01T12:14:30.000Z', attempts: 1 }],
+  ])
+})
+
+test('A delayed job that fails is told once', async () => {
+  const fixture = await fresh()
+  const events = await jobEvents(fixture, ['job.failed'])
+  fixture.target.answers(404)
+  const { id } = await fixture.createDelayed()
+  await fixture.clock.advance(MINUTE)
+  const job = { job_id: id, kind: 'delayed', name: 'reminder', error_code: 'status' }
+  expect(await events()).toMatchObject([['job.failed', job]])
+})
+
+test('Without an endpoint that lists the events of jobs, none is stored', async () => {
+  const fixture = await fresh()
+  const events = await jobEvents(fixture, null)
+  fixture.target.answers(404)
+  await fixture.createDelayed()
+  await fixture.clock.advance(MINUTE)
+  expect(openOf(fixture)).toMatchObject([{ kind: 'job.failed' }])
+  expect(await events()).toEqual([])
 })

@@ -68,7 +68,15 @@ test('An event type is there with its first message, with sample and schema', as
   const properties = { id: { type: 'integer' }, name: string, tags }
   const seen = { first_seen_at: relay.at(0), last_seen_at: relay.at(0), count: 1 }
   const schema = { $schema: DRAFT, type: 'object', properties, required: ['id', 'name', 'tags'] }
-  const learned = { name: TYPE, ...seen, breaking_changes: 0, sample, schema, drift: [] }
+  const learned = {
+    name: TYPE,
+    ...seen,
+    breaking_changes: 0,
+    built_in: false,
+    sample,
+    schema,
+    drift: [],
+  }
   expect(await readType(relay)).toEqual(learned)
 })
 

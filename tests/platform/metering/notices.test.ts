@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { expectDescribedType } from '../../engines/relay/support.ts'
 import { bootMetered, ENDPOINTS, MESSAGES, NEXT_MONTH, type Tenant, useMetered } from './fixture.ts'
 
 const fixture = await useMetered({ free: 10, cents: 1, cap: 4 })
@@ -40,6 +41,7 @@ test('A tenant is notified at 50, 80 and 100 % of its allowance, once each, by t
   const payloads = []
   for (const { id } of (await messagesOf(tenant)).toReversed())
     payloads.push((await tenant.relay.get(`${MESSAGES}/${id}`)).body.payload)
+  for (const payload of payloads) expectDescribedType('usage.threshold', payload)
   const event = { limit_requests: 10, cost_cents: 0, resets_at: '2026-04-01T00:00:00.000Z' }
   expect(payloads).toEqual(
     steps.map((step) => ({ ...step, used_requests: step.percent / 10, ...event })),

@@ -5,9 +5,9 @@ import { GuideStep, GuideSteps, Waiting } from '../../../../views/ui/guide.tsx'
 import { StatusShape } from '../../../../views/ui/status.tsx'
 import { Text } from '../../../../views/ui/text.tsx'
 import { withoutScheme } from '../../../../views/ui/words.ts'
-import { matchOf } from '../../../delivery/matching.ts'
 import { sign } from '../../../delivery/signing.ts'
 import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
+import { hears } from '../../../engines/relay/queries.ts'
 import type { Delivery } from '../../../http/delivery-log/model.ts'
 import { isTestReceiver, type ReceivedRequest } from '../../../platform/test-receiver/index.ts'
 import { trimmedText } from '../../form.ts'
@@ -55,10 +55,7 @@ export const webhooksGuide = page({
     const live = caller('relay', 'live')
     const subscribed = relay.endpoints
       .list(live, { limit: MAX_ENDPOINTS })
-      .data.filter(
-        ({ event_types: eventTypes }) =>
-          matchOf({ eventTypes, channels: [] }, { type: TYPE, channels: [] }) === 'matches',
-      )
+      .data.filter((endpoint) => hears(endpoint, { type: TYPE }))
     const endpoint = subscribed.find(({ event_types: types }) => types?.includes(TYPE))
     const [delivery] = endpoint
       ? relay.deliveries.list(live, { limit: 1, endpoint_id: endpoint.id }).data

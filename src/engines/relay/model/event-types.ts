@@ -8,11 +8,14 @@ export const EventTypeSeen = t.Object({
   last_seen_at: Timestamp,
   count: Count,
   breaking_changes: Count,
+  built_in: t.Boolean({ description: 'Whether Gatehouse sends events of this type.' }),
 })
 export type EventTypeSeen = typeof EventTypeSeen.static
 
 export const EventTypeDetail = t.Object({
   ...EventTypeSeen.properties,
+  first_seen_at: t.Nullable(Timestamp),
+  last_seen_at: t.Nullable(Timestamp),
   sample: t.Nullable(AnyObject),
   schema: AnyObject,
   drift: t.Array(

@@ -37,6 +37,7 @@ export const EndpointOutcome = t.Object({
     ...STATUSES,
     'event_type',
     'channels',
+    'own',
     'later',
     'sandbox',
     'not_sent',

@@ -1,5 +1,5 @@
 export type { Drift } from './drift.ts'
-export { toJsonSchema } from './json-schema.ts'
+export { DIALECT, toJsonSchema } from './json-schema.ts'
 export { type Lesson, learn } from './learn.ts'
 export type { Shape } from './shape.ts'
 export { asShape } from './text.ts'

@@ -1,7 +1,7 @@
 import type { Shape } from './shape.ts'
 import { typeNames } from './types.ts'
 
-const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
+export const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 
 /** JSON Schema (draft 2020-12) for all learned payloads; later ones may have more properties. */
 export const toJsonSchema = (shape: Shape): Record<string, unknown> => ({

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createMonitoring } from '../../../../src/engines/clockwork/monitors/index.ts'
 import { bootTestApp } from '../../../support/app.ts'
+import { expectDescribedType } from '../../relay/support.ts'
 import { HOUR, MINUTE, monitorsOf, useMonitors } from './support.ts'
 
 const { app, fresh } = await useMonitors()
@@ -104,6 +105,7 @@ test('Many monitors that are due are moved in slices, each in one commit with it
   const { data } = (await own.client(key).get('/v1/relay/messages?limit=1')).body
   const { body } = await own.client(key).get(`/v1/relay/messages/${data[0].id}`)
   expect(body.payload).toMatchObject({ name: 'backup', state: 'down', previous_state: 'late' })
+  expectDescribedType('monitor.down', body.payload)
 })
 
 test('Without monitors that wait for a ping, nothing is written', async () => {
