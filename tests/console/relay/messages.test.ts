@@ -77,12 +77,23 @@ test('Event types say when they were first and last seen, how often, and what ch
   expect((await owner.in('test').open(path)).status).toBe(404)
 })
 
+test('Built-in event types can be subscribed to before their first message, in the live environment', async () => {
+  const { owner } = await app.newTenant()
+  const list = await owner.sees(EVENT_TYPES, 'No event types yet', 'Built-in event types')
+  expect(list.links).toContain(`${EVENT_TYPES}/job.failed`)
+  const one = await owner.sees(`${EVENT_TYPES}/job.failed`, '0 messages', 'Nightly report')
+  expect(one.says('Defined by Gatehouse').links).toContain('/endpoints/new?event_types=job.failed')
+  await owner.sees('/endpoints/new?event_types=job.failed', 'job.failed')
+  expect((await owner.in('test').open(EVENT_TYPES)).text).not.toContain('Built-in')
+})
+
 test('Event types are listed page by page and found by the start of their names', async () => {
   const { owner, message } = await app.newTenant()
   for (let n = 0; n < 49; n++) await message({ event_type: `type.n${100 + n}` })
   for (const type of ['order.paid', 'order', 'user.order']) await message({ event_type: type })
   const namesAt = async (path: string) => {
-    const links = (await owner.open(path)).html.matchAll(/class="rowlink" href="[^"]*\/([^"]+)"/g)
+    const [seen = ''] = (await owner.open(path)).html.split('id="built-in"')
+    const links = seen.matchAll(/class="rowlink" href="[^"]*\/([^"]+)"/g)
     return [...links].map(([, name]) => name)
   }
   const { next } = await owner.open(EVENT_TYPES)

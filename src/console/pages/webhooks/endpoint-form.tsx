@@ -114,7 +114,7 @@ function EndpointForm({ endpoint, initial }: { endpoint?: Endpoint; initial: Fie
           isRequired={false}
           rows={2}
           placeholder="order.*, user.created"
-          help="Event types or patterns such as order.*, separated by commas or lines. If empty, all event types."
+          help="Event types or patterns such as order.*, separated by commas or lines. If empty, all event types but the built-in ones, such as job.failed."
         />
         <Field
           name="channels"

@@ -7,6 +7,7 @@ import { StatusBadge } from '../../../../views/ui/status.tsx'
 import { DataTable } from '../../../../views/ui/table.tsx'
 import { shorten, Text } from '../../../../views/ui/text.tsx'
 import { counted, numeral } from '../../../../views/ui/words.ts'
+import type { EventTypeView } from '../../../engines/relay/event-types.ts'
 import type { EventTypeSeen } from '../../../engines/relay/model/event-types.ts'
 import type { Page } from '../../../platform/cursor.ts'
 import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
@@ -18,7 +19,7 @@ import { Moment } from './state.tsx'
 const ON_A_PAGE = 50
 const SORTS = { name: 'asc', last_seen: 'desc' } as const
 
-/** Event types of all messages so far. */
+/** Event types of all messages so far, and below the first of them the built-in types. */
 export const eventTypeList = page({
   path: '/event-types',
   section: 'eventTypes',
@@ -29,9 +30,10 @@ export const eventTypeList = page({
   load: (context) => ({
     found: found(context, { limit: ON_A_PAGE, cursor: context.position.cursor }),
     prefix: context.query.q ?? '',
+    builtIn: builtInTypes(context),
   }),
 
-  view({ found, prefix }) {
+  view({ found, prefix, builtIn }) {
     const { href, baseUrl } = usePage()
     const { allHref, isFiltered, pagesTo, sortedBy } = useList()
     const { data, next_cursor: next } = found
@@ -116,6 +118,7 @@ export const eventTypeList = page({
           pages={pagesTo(next, { isByTime: false })}
           sorting={sortedBy(SORTS)}
         />
+        {builtIn.length > 0 && <BuiltInTypes types={builtIn} />}
       </>
     )
   },
@@ -146,6 +149,44 @@ const found = (
     prefix: query.q,
   })
 
+/** Built-in types, unless the page shows only some types. */
+function builtInTypes({ relay, caller, environment, query, position }: PageContext) {
+  if (query.q || position.cursor) return []
+  return relay.eventTypes.builtIn(caller('relay', environment))
+}
+
+/** The types of events that Gatehouse sends, with what they report. */
+function BuiltInTypes({ types }: { types: readonly EventTypeView[] }) {
+  const { href } = usePage()
+  return (
+    <Section
+      id="built-in"
+      title="Built-in event types"
+      note="Events from Gatehouse, for endpoints that list their type. All event types (*) doesn't include them."
+    >
+      <DataTable
+        caption="Built-in event types"
+        rows={types}
+        hrefOf={({ detail }) => href(`/event-types/${detail.name}`)}
+        columns={[
+          { label: 'Type', isMono: true, cell: ({ detail }) => detail.name },
+          { label: 'Sent when', isWide: true, cell: ({ description }) => description },
+          { label: 'Messages', align: 'right', cell: ({ detail }) => numeral(detail.count) },
+          {
+            label: 'Endpoints',
+            align: 'right',
+            cell: ({ detail }) => (
+              <a href={href('/endpoints', { type: detail.name })}>
+                Subscribers<span class="unseen"> of {detail.name}</span>
+              </a>
+            ),
+          },
+        ]}
+      />
+    </Section>
+  )
+}
+
 function sentenceOn({ data, has_more: hasMore }: Page<EventTypeSeen>, prefix: string): string {
   const like = prefix === '' ? '' : ` starting with ${shorten(prefix, 40)}`
   if (data.length === 0)
@@ -169,7 +210,7 @@ export const eventTypePage = page({
 
   title: ({ detail }) => detail.name,
 
-  view({ detail, sample }) {
+  view({ detail, description, sample }) {
     const { href, may } = usePage()
     const { name } = detail
     return (
@@ -179,8 +220,12 @@ export const eventTypePage = page({
           state={{
             sentence: (
               <>
-                {counted(detail.count, 'message')}, last received{' '}
-                <Moment at={detail.last_seen_at} />
+                {counted(detail.count, 'message')}
+                {detail.last_seen_at !== null && (
+                  <>
+                    , last received <Moment at={detail.last_seen_at} />
+                  </>
+                )}
               </>
             ),
           }}
@@ -201,6 +246,7 @@ export const eventTypePage = page({
         <Section id="about" title="About" isCard>
           <Facts
             facts={[
+              ...(description ? [['Sent when', description] as const] : []),
               ['Messages', numeral(detail.count)],
               ['First seen', <Moment at={detail.first_seen_at} />],
               ['Last seen', <Moment at={detail.last_seen_at} />],
@@ -239,7 +285,11 @@ export const eventTypePage = page({
             />
           </Section>
         )}
-        <Section id="schema" title="Schema" note="Inferred from all payloads so far.">
+        <Section
+          id="schema"
+          title="Schema"
+          note={detail.built_in ? 'Defined by Gatehouse.' : 'Inferred from all payloads so far.'}
+        >
           <JsonView title="JSON Schema" value={detail.schema} />
         </Section>
       </>
