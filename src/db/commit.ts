@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { asStorageError, isBusy, StorageError } from './errors.ts'
 import { createLanes } from './lanes.ts'
 import { areWritesRefused, WriteRefused } from './no-writes.ts'
+import { joinGroup } from './together.ts'
 
 /** Synchronous work only: the transaction would commit without anything after an `await`. */
 type Work<T> = () => T extends PromiseLike<unknown> ? never : T
@@ -73,7 +74,9 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
   const commitFor: CommitFor = (tenantId, work) =>
     new Promise((resolve, reject) => {
       if (areWritesRefused()) return reject(new WriteRefused('writes are not allowed here'))
-      queue.add(tenantId, { work, resolve: resolve as (value: unknown) => void, reject })
+      const queued = { work, resolve: resolve as (value: unknown) => void, reject }
+      if (joinGroup(queued)) return
+      queue.add(tenantId, queued)
       schedule()
     })
 

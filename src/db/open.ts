@@ -8,6 +8,7 @@ import { createFileIdentity } from './file-identity.ts'
 import { DATA_NAMES } from './names.ts'
 import { logOf } from './read-only.ts'
 import { plannedOnce, prepareLate } from './statements.ts'
+import { createTogether } from './together.ts'
 
 prepareLate()
 
@@ -103,6 +104,7 @@ export function openDatabase(options: DatabaseOptions) {
     files.requireInPlace,
   )
   let drops = 0
+  const dropCaches = () => void drops++
   const dataVersion = client.prepare<{ data_version: number }, []>('PRAGMA data_version')
   return {
     file,
@@ -112,13 +114,14 @@ export function openDatabase(options: DatabaseOptions) {
     orm: drizzle(client),
     commit,
     commitFor,
+    together: createTogether({ client, commitFor, dropCaches }),
     observe,
     afterCommit,
     drain,
     /** Changes whenever caches of data have to forget: another process commits, or a transaction fails. */
     version: (): string => `${dataVersion.get()?.data_version}.${failed()}.${drops}`,
     /** For a change that the owners of caches don't know about, such as a deleted tenant. */
-    dropCaches: () => void drops++,
+    dropCaches,
     close,
   }
 }

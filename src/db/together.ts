@@ -1,0 +1,112 @@
+import type { Database } from 'bun:sqlite'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { CommitFor } from './commit.ts'
+import { asStorageError } from './errors.ts'
+
+/** A piece of work for a commit, and the caller that waits for it. */
+interface Part {
+  work: () => unknown
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
+
+/** Takes the first commit of a task. */
+interface Gathering {
+  join: ((part: Part) => void) | undefined
+}
+
+const scope = new AsyncLocalStorage<Gathering>()
+
+/** Hands over the first commit of a task to its group; false if the caller belongs to none. */
+export function joinGroup(part: Part): boolean {
+  const join = scope.getStore()?.join
+  join?.(part)
+  return join !== undefined
+}
+
+/** What a task that succeeds by itself rejects with, because nothing was stored. */
+export class RolledBack extends Error {
+  override name = 'RolledBack'
+}
+
+export type Together = <T>(
+  tenantId: string,
+  tasks: readonly (() => Promise<T>)[],
+  options?: { isTrial?: boolean },
+) => Promise<PromiseSettledResult<T>[]>
+
+/**
+ * Runs tasks whose first commits become one: all of them are stored, or none. Resolves with the outcome
+ * of each task, in order. If one fails, and in a trial, the others reject with `RolledBack`. Further
+ * commits of a task are its own.
+ */
+export function createTogether(parts: {
+  client: Database
+  commitFor: CommitFor
+  dropCaches: () => void
+}): Together {
+  const { client, commitFor, dropCaches } = parts
+
+  function attempt({ work }: Part): Outcome {
+    try {
+      return { value: work() }
+    } catch (error) {
+      // The transaction is lost: whatever followed would be committed by itself.
+      if (!client.inTransaction) throw error
+      return { error: asStorageError(error) }
+    }
+  }
+
+  return async (tenantId, tasks, { isTrial = false } = {}) => {
+    const gathered: Part[] = []
+    const running = tasks.map((task) => begin(task, gathered))
+    const isHopeless = (await Promise.all(running.map(({ isGood }) => isGood))).includes(false)
+    let outcomes: Outcome[] = []
+    await commitFor(tenantId, () => {
+      outcomes = gathered.map(attempt)
+      if (isTrial || isHopeless || outcomes.some(isFailure)) throw new RolledBack('nothing stored')
+    }).then(
+      () => settle(gathered, outcomes),
+      (error) => {
+        dropCaches()
+        settle(
+          gathered,
+          outcomes.map((outcome) => (isFailure(outcome) ? outcome : { error })),
+          error,
+        )
+      },
+    )
+    return Promise.allSettled(running.map(({ done }) => done))
+  }
+}
+
+type Outcome = { value: unknown } | { error: unknown }
+
+const isFailure = (outcome: Outcome): outcome is { error: unknown } => 'error' in outcome
+
+/** Starts a task. `isGood` resolves once it has handed over its commit, or has ended without one. */
+function begin<T>(task: () => Promise<T>, gathered: Part[]) {
+  const { promise: isGood, resolve: report } = Promise.withResolvers<boolean>()
+  const gathering: Gathering = {
+    join(part) {
+      gathering.join = undefined
+      gathered.push(part)
+      report(true)
+    },
+  }
+  const done = scope.run(gathering, async () => task())
+  done.then(
+    () => report(true),
+    () => report(false),
+  )
+  return { isGood, done }
+}
+
+/** Work that didn't run has no outcome, only the `error` of the commit. */
+function settle(gathered: readonly Part[], outcomes: readonly Outcome[], error?: unknown) {
+  for (const [index, { resolve, reject }] of gathered.entries()) {
+    const outcome = outcomes[index] ?? { error }
+    if (isFailure(outcome)) reject(outcome.error)
+    else resolve(outcome.value)
+  }
+}
