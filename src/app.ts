@@ -31,6 +31,9 @@ import { createApiDocument } from './http/openapi.ts'
 import { createRequestContexts } from './http/request-context.ts'
 import { createTurns } from './http/turns.ts'
 import { baseUrlOf } from './http/urls.ts'
+import { createManifests } from './manifest/index.ts'
+import { createRoutes as createManifestRoutes } from './manifest/routes.ts'
+import { sectionsOf } from './manifest/sections/index.ts'
 import { createBackups } from './platform/backup/index.ts'
 import { createInstallationSettings } from './platform/installation-settings/index.ts'
 import { createMail } from './platform/mail/index.ts'
@@ -126,6 +129,10 @@ export function createApp(
     baseUrl,
     access,
   })
+  const manifests = createManifests({
+    db,
+    sections: sectionsOf(platform, { clockwork, delivery, relay, gate, notifications }),
+  })
   const instanceHealth = createInstanceHealth({
     ...platform,
     backups,
@@ -189,6 +196,7 @@ export function createApp(
     .use(passepartout.routes)
     .use(relay.routes)
     .use(notifications.routes)
+    .use(createManifestRoutes({ manifests, clock, access }))
 
   function tell(event: OperationalEvent) {
     relay.tell(event)
@@ -264,6 +272,7 @@ export function createApp(
     installationSettings,
     live,
     mail,
+    manifests,
     notifications,
     operators,
     passepartout,

@@ -14,6 +14,7 @@ const ROOMS = [
   ['delivery', /^src\/delivery\//],
   ['http', /^src\/http\//],
   ['engines', /^src\/engines\//],
+  ['manifest', /^src\/manifest\//],
   ['operators', /^src\/console\/operators\//],
   ['views', /^views\//],
   ['console', /^src\/console\//],

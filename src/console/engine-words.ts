@@ -23,4 +23,9 @@ export const ENGINE_WORDS: Record<Engine, { name: string; label: string; text: s
     label: 'Notifications',
     text: 'Alerts when something is wrong',
   },
+  manifest: {
+    name: 'Manifest',
+    label: 'Manifest',
+    text: 'Configuration as code: jobs, endpoints, settings and keys of this tenant',
+  },
 }

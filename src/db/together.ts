@@ -32,13 +32,14 @@ export class RolledBack extends Error {
 export type Together = <T>(
   tenantId: string,
   tasks: readonly (() => Promise<T>)[],
-  options?: { isTrial?: boolean },
+  options?: { isTrial?: boolean; inspect?: () => void },
 ) => Promise<PromiseSettledResult<T>[]>
 
 /**
  * Runs tasks whose first commits become one: all of them are stored, or none. Resolves with the outcome
  * of each task, in order. If one fails, and in a trial, the others reject with `RolledBack`. Further
- * commits of a task are its own.
+ * commits of a task are its own. `inspect` reads the database as it is once all tasks have succeeded,
+ * before anything is undone.
  */
 export function createTogether(parts: {
   client: Database
@@ -57,14 +58,16 @@ export function createTogether(parts: {
     }
   }
 
-  return async (tenantId, tasks, { isTrial = false } = {}) => {
+  return async (tenantId, tasks, { isTrial = false, inspect } = {}) => {
     const gathered: Part[] = []
     const running = tasks.map((task) => begin(task, gathered))
     const isHopeless = (await Promise.all(running.map(({ isGood }) => isGood))).includes(false)
     let outcomes: Outcome[] = []
     await commitFor(tenantId, () => {
       outcomes = gathered.map(attempt)
-      if (isTrial || isHopeless || outcomes.some(isFailure)) throw new RolledBack('nothing stored')
+      const isFailed = isHopeless || outcomes.some(isFailure)
+      if (!isFailed) inspect?.()
+      if (isTrial || isFailed) throw new RolledBack('nothing stored')
     }).then(
       () => settle(gathered, outcomes),
       (error) => {

@@ -34,6 +34,12 @@ const TAGS = [
     description: 'Alerts about failing jobs, webhooks and bots, and the channels that tell you.',
   },
   {
+    name: 'manifest',
+    'x-displayName': 'Configuration as code',
+    description:
+      'The jobs, monitors, endpoints, channels, sign-in settings, policies and keys of a tenant as one object.',
+  },
+  {
     name: 'operations',
     'x-displayName': 'Operations',
     description: 'For load balancers, orchestrators and Prometheus.',

@@ -5,23 +5,29 @@ import type { JsonSchema } from './api-document.ts'
 
 /** Quotes the schema's `expected`, or its type and bounds. The code tells bodies from the rest. */
 export function asInvalid(error: ValidationError): AppError {
-  const first = innermost(error.valueError as unknown as ValueError | undefined)
   const code = error.type === 'body' ? undefined : 'invalid_request'
+  const first = error.valueError as unknown as ValueError | undefined
   if (!first) return invalid('is not valid', { field: error.type, rule: 'format', code })
-  const field = fieldName(first.path) || error.type
-  const isMissing = first.value === undefined && first.path !== ''
-  const rule = isMissing ? 'required' : ruleIn(first)
-  return invalid(problemWith(first.schema, isMissing), { field, rule, code })
+  const { problem, field, rule } = flawIn(first)
+  return invalid(problem, { field: field || error.type, rule, code })
 }
 
 /** The same for a part of a body that has a schema of its own. */
 export function asFlaw(error: ValueError, within: string): AppError {
-  const first = innermost(error) ?? error
-  const field = [within, fieldName(first.path)].filter(Boolean).join('.')
-  const isMissing = first.value === undefined
-  const rule = isMissing ? 'required' : ruleIn(first)
-  return invalid(problemWith(first.schema, isMissing), { field, rule })
+  const { problem, field, rule } = flawIn(error)
+  return invalid(problem, { field: [within, field].filter(Boolean).join('.'), rule })
 }
+
+/** One of the errors of a value, for a list of them. */
+export function flawIn(error: ValueError) {
+  const first = innermost(error) ?? error
+  const isMissing = first.value === undefined && first.path !== ''
+  const rule = isMissing ? 'required' : ruleIn(first)
+  const problem = rule === 'unknown' ? UNKNOWN : problemWith(first.schema, isMissing)
+  return { problem, field: fieldName(first.path), rule }
+}
+
+const UNKNOWN = 'is not known here'
 
 /** What is wrong with a value that is missing, or doesn't fit its schema. */
 export const problemWith = (schema: JsonSchema, isMissing = false): string =>

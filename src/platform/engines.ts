@@ -1,4 +1,11 @@
-export const ENGINES = ['gate', 'clockwork', 'passepartout', 'relay', 'notifications'] as const
+export const ENGINES = [
+  'gate',
+  'clockwork',
+  'passepartout',
+  'relay',
+  'notifications',
+  'manifest',
+] as const
 export type Engine = (typeof ENGINES)[number]
 
 export const ENVIRONMENTS = ['live', 'test'] as const
@@ -20,6 +27,7 @@ export const ENGINE_SCOPES = {
   passepartout: ['passepartout'],
   relay: ['relay:send', 'relay:read', 'relay:endpoints'],
   notifications: ['notifications:read', 'notifications:write'],
+  manifest: ['manifest:read', 'manifest:write'],
 } as const satisfies Record<Engine, readonly string[]>
 
 export type EngineScope<E extends Engine = Engine> = (typeof ENGINE_SCOPES)[E][number]

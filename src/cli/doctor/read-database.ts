@@ -6,6 +6,7 @@ import { asStorageError, isBusy, messageOf, StorageError } from '../../db/errors
 import { createFileIdentity } from '../../db/file-identity.ts'
 import { type Db, databaseFile } from '../../db/open.ts'
 import { logOf, openForReading, openUnchanging } from '../../db/read-only.ts'
+import { createTogether } from '../../db/together.ts'
 
 /** How long a read waits for a lock. */
 const BUSY_MS = 2000
@@ -68,8 +69,10 @@ export function readOnlyDatabase(dataDir: string): OpenedDatabase {
 
 /** A `Db` for reads; its commits fail. */
 function dbOf(file: string, client: Database): Db {
+  const commits = createCommit(client)
   return {
-    ...createCommit(client),
+    ...commits,
+    together: createTogether({ client, ...commits, dropCaches: () => {} }),
     file,
     files: createFileIdentity(file),
     client,

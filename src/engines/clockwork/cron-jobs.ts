@@ -61,6 +61,10 @@ export function createCronJobs(parts: {
   const get = (tenantId: string, id: string): CronJobDetail =>
     presentCronJobDetail(existing(tenantId, id), store.skipped.totals(id))
 
+  /** The headers that answers mask; none if they can't be decrypted. */
+  const secretHeadersOf = (tenantId: string, id: string): Record<string, string> =>
+    secretHeaders.readable('cron', id, existing(tenantId, id).secretHeaders)
+
   /** The job that was created with the same `deduplication_id`. */
   const duplicateOf = (tenantId: string, { deduplication_id: id }: NewCronJob) =>
     id === undefined ? undefined : store.cronJobs.findDuplicate(tenantId, id)
@@ -201,7 +205,7 @@ export function createCronJobs(parts: {
     }
   }
 
-  return { list, get, create, createOnce, update, remove, runNow, executions }
+  return { list, get, secretHeadersOf, create, createOnce, update, remove, runNow, executions }
 }
 
 function refuseOversize({ bytes }: JobCounts) {

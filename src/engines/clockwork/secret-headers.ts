@@ -1,6 +1,6 @@
 import { keepMasked } from '../../delivery/custom-headers.ts'
 import { checkHeaders } from '../../platform/outbound/index.ts'
-import type { Sealing } from '../../platform/sealing/index.ts'
+import { SealError, type Sealing } from '../../platform/sealing/index.ts'
 import { MASK } from '../../platform/secret-headers.ts'
 import { cronJobHeaders, delayedJobHeaders } from './sealed.ts'
 
@@ -25,6 +25,16 @@ export function createSecretHeaders(sealing: Sealing) {
     return JSON.parse(sealing.open(purpose, boundTo({ id }), sealed))
   }
 
+  /** The headers in a column; none if they were sealed with another master key. */
+  function readable(kind: JobKind, id: string, column: string | null): Headers {
+    try {
+      return open(kind, id, sealedIn(column))
+    } catch (error) {
+      if (error instanceof SealError) return {}
+      throw error
+    }
+  }
+
   /** The column for new headers. A masked value stays as it is stored. */
   function stored(kind: JobKind, id: string, next: Headers, old: string | null): string | null {
     const field = 'secret_headers'
@@ -39,7 +49,7 @@ export function createSecretHeaders(sealing: Sealing) {
     return JSON.stringify({ names, sealed } satisfies StoredHeaders)
   }
 
-  return { open, stored }
+  return { open, readable, stored }
 }
 
 const parsed = (column: string): StoredHeaders => JSON.parse(column)

@@ -1,7 +1,7 @@
 import { type AlertRow, titleOf } from '../../platform/alerts/index.ts'
 import { isoOrNull, isoTime } from '../../platform/clock.ts'
-import type { Channel as ChannelRecord } from './channels/channels.ts'
-import type { Alert, Channel, LogEntry } from './model.ts'
+import type { ChannelFields, Channel as ChannelRecord } from './channels/channels.ts'
+import type { Alert, Channel, ChannelChange, LogEntry } from './model.ts'
 import { UNTIL_UNMUTED } from './muting.ts'
 import type { NoticeRow } from './notices/store.ts'
 
@@ -55,4 +55,13 @@ export const presentNotice = (of: NoticeRow): LogEntry => ({
   error: of.lastError,
   created_at: isoTime(of.createdAt),
   ended_at: isoOrNull(of.endedAt),
+})
+
+/** The given fields of a request. */
+export const fieldsOf = (of: ChannelChange): Partial<ChannelFields> => ({
+  ...(of.name !== undefined && { name: of.name }),
+  ...(of.settings !== undefined && { settings: of.settings }),
+  ...(of.kinds !== undefined && { kinds: of.kinds }),
+  ...(of.min_severity !== undefined && { minSeverity: of.min_severity }),
+  ...(of.active !== undefined && { isActive: of.active }),
 })

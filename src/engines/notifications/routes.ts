@@ -7,7 +7,7 @@ import { oneOf } from '../../http/schemas.ts'
 import type { Caller } from '../../platform/caller.ts'
 import { isoOrNull } from '../../platform/clock.ts'
 import type { Metering } from '../../platform/metering/index.ts'
-import type { ChannelFields, Channels } from './channels/channels.ts'
+import type { Channels } from './channels/channels.ts'
 import type { TestResult as Tested } from './channels/test-notice.ts'
 import type { createLists } from './lists.ts'
 import {
@@ -21,7 +21,7 @@ import {
   TestResult,
 } from './model.ts'
 import type { createMuting } from './muting.ts'
-import { presentChannel } from './present.ts'
+import { fieldsOf, presentChannel } from './present.ts'
 
 const { 404: Unknown, 409: Conflict } = CodedErrors
 const { badBody, refused, spent } = refusalsIn(CodedErrors)
@@ -194,12 +194,3 @@ function alertRoutes({ lists, muting, access }: Parts) {
       response: { 200: PageOf(LogEntry), ...refused },
     })
 }
-
-/** Only the given fields. */
-const fieldsOf = (of: ChannelChange): Partial<ChannelFields> => ({
-  ...(of.name !== undefined && { name: of.name }),
-  ...(of.settings !== undefined && { settings: of.settings }),
-  ...(of.kinds !== undefined && { kinds: of.kinds }),
-  ...(of.min_severity !== undefined && { minSeverity: of.min_severity }),
-  ...(of.active !== undefined && { isActive: of.active }),
-})

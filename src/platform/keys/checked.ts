@@ -31,6 +31,7 @@ export interface KeyChange {
   name?: string | null | undefined
   note?: string | null | undefined
   expiry?: Expiry | null | undefined
+  scopes?: string[] | undefined
 }
 
 /** The columns of a key that its creator chooses. */

@@ -108,7 +108,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   function change(actor: Actor, id: string, input: KeyChange): Promise<ApiKey> {
     return db.commit(() => {
       const old = existing(id)
-      const edit = { ...old, ...checkedChange(input) }
+      const edit = { ...old, ...checkedChange(old, input) }
       if (input.expiry !== undefined && (!isValid(old) || old.replacedBy !== null))
         throw conflict('the key is revoked, expired or rotated, so its expiry stays')
       const changes = changesIn(old, edit)
@@ -119,8 +119,12 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     })
   }
 
-  function checkedChange({ name, note, expiry }: KeyChange): Partial<KeyEdit> {
+  function checkedChange(old: KeyRow, { name, note, expiry, scopes }: KeyChange): Partial<KeyEdit> {
+    const terms = { engines: JSON.parse(old.engines), environment: old.environment ?? undefined }
     return {
+      ...(scopes !== undefined && {
+        scopes: JSON.stringify(checkedTerms({ ...terms, scopes }).scopes),
+      }),
       ...(name !== undefined && { name: checkedKeyName(name) }),
       ...(note !== undefined && { note: checkedNote(note) }),
       ...(expiry !== undefined && checkedExpiry(expiry, clock.now())),
@@ -293,7 +297,7 @@ const keyOf = {
   expires: ({ expiresAt }: KeyRow) => expiresAt ?? NEVER,
 }
 
-type Terms = KeyTerms & KeyEdit
+type Terms = KeyTerms & Omit<KeyEdit, 'scopes'>
 
 /** A key in the audit log. */
 const described = ({ name, engines, environment, scopes, expires_at }: Described) => ({
@@ -310,6 +314,7 @@ type Described = Pick<ApiKey, 'name' | 'engines' | 'environment' | 'scopes' | 'e
 const changesIn = (old: KeyEdit, edit: KeyEdit) => ({
   ...(edit.name !== old.name && { name: edit.name }),
   ...(edit.note !== old.note && { note: edit.note }),
+  ...(edit.scopes !== old.scopes && { scopes: JSON.parse(edit.scopes) }),
   ...(edit.expiresAt !== old.expiresAt && { expires_at: isoOrNull(edit.expiresAt) }),
 })
 

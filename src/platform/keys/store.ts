@@ -11,7 +11,7 @@ export type KeyRow = typeof apiKeys.$inferSelect
 export type NewKeyRow = Omit<KeyRow, 'lastUsedAt' | 'revokedAt' | 'replacedBy'>
 
 /** The columns of a key that change while it is in use. */
-export type KeyEdit = Pick<KeyRow, 'name' | 'note' | 'expiresAt' | 'lifetimeMs'>
+export type KeyEdit = Pick<KeyRow, 'name' | 'note' | 'scopes' | 'expiresAt' | 'lifetimeMs'>
 
 /** The data of a key and its tenant that requests need. */
 export type KeyWithTenant = Pick<
@@ -108,7 +108,7 @@ export function createKeyStore({ orm }: Db) {
 
   const change = orm
     .update(apiKeys)
-    .set(changesOf('name', 'note', 'expiresAt', 'lifetimeMs'))
+    .set(changesOf('name', 'note', 'scopes', 'expiresAt', 'lifetimeMs'))
     .where(byId)
     .returning()
     .prepare()

@@ -100,6 +100,7 @@ const USUAL = {
   passepartout: 610,
   relay: 1900,
   notifications: 0,
+  manifest: 0,
 } as const
 
 /** The requests of the month, of which the day has few, and a backup of last night. */

@@ -149,6 +149,24 @@ const EXAMPLES: Record<Engine, { reads: Examples; writes: Examples }> = {
       ],
     ],
   },
+  manifest: {
+    reads: [
+      ['manifest:read', { title: 'Export the configuration', path: '/v1/manifest' }],
+      ['manifest:write', { title: 'Export the configuration', path: '/v1/manifest' }],
+    ],
+    writes: [
+      [
+        'manifest:write',
+        {
+          title: 'Apply a manifest',
+          path: '/v1/manifest/apply',
+          body: {
+            jobs: [{ name: 'hello', schedule: '* * * * *', url: 'https://example.com/hook' }],
+          },
+        },
+      ],
+    ],
+  },
 }
 
 type Examples = readonly (readonly [EngineScope, Example])[]

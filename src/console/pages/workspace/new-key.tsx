@@ -32,6 +32,8 @@ const SCOPE_WORDS: Record<string, string> = {
   authorize: 'Check permissions',
   'notifications:read': 'Read channels, alerts and what was sent',
   'notifications:write': 'Create, update, test and delete channels; mute alerts',
+  'manifest:read': 'Export the configuration and plan changes',
+  'manifest:write': 'Change all of the configuration, including the keys and their scopes',
   'relay:send': 'Send messages',
   'relay:read': 'Read messages, endpoints and deliveries',
   'relay:endpoints': 'Create, update and delete endpoints; retry deliveries',

@@ -187,6 +187,7 @@ const LABELS: Record<Engine, string> = {
   passepartout: 'Messenger login',
   relay: 'Webhooks',
   notifications: 'Notifications',
+  manifest: 'Manifest',
 }
 
 /** Requests of a month by day and by engine. */

@@ -1,0 +1,73 @@
+import type { Db } from '../db/open.ts'
+import { RolledBack } from '../db/together.ts'
+import type { Caller } from '../platform/caller.ts'
+import { type Change, describe, stateOf } from './changes.ts'
+import { exported } from './export.ts'
+import { check, schemaOf } from './schema.ts'
+import type { Item, Section } from './section.ts'
+import { type Step, stepsTo, throwFailures } from './steps.ts'
+
+export type Manifests = ReturnType<typeof createManifests>
+
+export interface ApplyOptions {
+  /** Also deletes what the database has of a section and the manifest hasn't. */
+  prune: boolean
+}
+
+/**
+ * Manifests: the configuration of a tenant as one object, with the fields and rules of the API. A manifest
+ * is applied as a whole or not at all. Applying it again changes nothing.
+ */
+export function createManifests({ db, sections }: { db: Db; sections: readonly Section[] }) {
+  const schema = schemaOf(sections)
+
+  /** The changes that `apply` would make: it makes and undoes them. Throws as `apply` does. */
+  const plan = async (caller: Caller, manifest: unknown, options: ApplyOptions) =>
+    (await tried(caller, manifest, options)).changes
+
+  /** Throws `invalid` or `conflict` with every problem, and then nothing has changed. */
+  async function apply(
+    caller: Caller,
+    manifest: unknown,
+    options: ApplyOptions,
+  ): Promise<Change[]> {
+    const { steps, changes } = await tried(caller, manifest, options)
+    if (steps.length === 0) return []
+    const results = await together(caller, steps)
+    return changes.map((change, index) => ({ ...change, ...results[index] }))
+  }
+
+  /** Leaves out steps without an effect, such as one that spells a value differently. */
+  async function tried(caller: Caller, manifest: unknown, { prune }: ApplyOptions) {
+    check(schema, manifest)
+    const candidates = stepsTo(manifest, sections, { caller, prune })
+    const read = () => stateOf(candidates, caller)
+    const before = read()
+    let after = before
+    const inspect = () => {
+      after = read()
+    }
+    await together(caller, candidates, { isTrial: true, inspect })
+    const all = candidates.map((step) => ({ step, change: describe(step, { before, after }) }))
+    const real = all.filter(
+      ({ step, change }) => step.action !== 'update' || change.fields.length > 0,
+    )
+    return { steps: real.map(({ step }) => step), changes: real.map(({ change }) => change) }
+  }
+
+  /** What each step returns; undefined in a trial. Throws the errors of all that fail. */
+  async function together(caller: Caller, steps: readonly Step[], options = {}) {
+    const tasks = steps.map((step) => () => step.run(caller))
+    const results = await db.together(caller.tenantId, tasks, options)
+    throwFailures(steps, results, (reason) => reason instanceof RolledBack)
+    return results.map((result) => (result.status === 'fulfilled' ? result.value : undefined))
+  }
+
+  return {
+    schema,
+    plan,
+    apply,
+    /** The manifest of a tenant as it is, with secrets masked. */
+    export: (caller: Caller): Item => exported(sections, caller),
+  }
+}
