@@ -1,3 +1,4 @@
+import { apply } from './apply.ts'
 import { auditExport, auditList } from './audit.ts'
 import { backup, backupCheck } from './backup.ts'
 import { botDisable, botEnable, botList, botRemove, botSet } from './bot.ts'
@@ -62,6 +63,7 @@ export const commands: readonly Command[] = [
   botDisable,
   botRemove,
   botList,
+  apply,
   exportCommand,
   importCommand,
   secretsRotate,

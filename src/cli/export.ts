@@ -6,18 +6,25 @@ import { createImportStore } from '../platform/portable/imports-store.ts'
 import { UNSAFE_IN_LINE } from '../platform/unsafe-characters.ts'
 import { type Answer, type Command, type Configured, type ExitCode, UsageError } from './command.ts'
 import { countLines } from './counts.ts'
+import { exportManifest } from './export-manifest.ts'
 import { exportPerson } from './export-person.ts'
 import { createWarner, note, reported, type Warner } from './export-report.ts'
 import { openSink, type Sink } from './export-sink.ts'
+import { MANIFEST_SCOPE } from './manifest-scope.ts'
 import { type OfflineServices, withReadableServices } from './open.ts'
 import { createProgress } from './progress.ts'
 import { targetOf } from './target.ts'
 
 export const exportCommand: Command = {
   name: 'export',
-  summary: 'Export a tenant as NDJSON, or all data about one user as JSON.',
+  summary: 'Export a tenant as NDJSON or as a manifest, or all data about one user as JSON.',
   options: {
     tenant: { type: 'string', value: 'ID', help: 'The tenant.', required: true },
+    'as-code': {
+      type: 'boolean',
+      help: 'Export the configuration as a manifest for apply, with masks for secrets.',
+    },
+    env: MANIFEST_SCOPE.env,
     identity: {
       type: 'string',
       value: 'ID',
@@ -34,6 +41,7 @@ export const exportCommand: Command = {
     const { config, options } = invocation
     if (options.identity !== undefined && options.person !== undefined)
       throw new UsageError('export: use either --identity or --person, not both')
+    if (options['as-code']) return exportManifest(invocation)
     const isOfPerson = options.identity !== undefined || options.person !== undefined
     const warner = createWarner(invocation)
     const write = isOfPerson ? exportPerson : exportTenant

@@ -108,7 +108,7 @@ export async function withServices<T>(config: Config, work: Work<T>): Promise<T>
   return withNewServices(config, work)
 }
 
-function refuseNoData({ dataDir }: Config) {
+export function refuseNoData({ dataDir }: Config) {
   if (!databaseExists(dataDir))
     throw notFound(`no data in ${dataDir}. Use --data-dir for another directory`)
 }
@@ -149,7 +149,7 @@ export async function withNewServices<T>(config: Config, work: Work<T>): Promise
   }
 }
 
-function refuseUnmigrated({ client }: Db) {
+export function refuseUnmigrated({ client }: Db) {
   const { applied, pending } = migrationStatus(client, migrations)
   if (applied.length > 0 && pending.length > 0)
     throw new SchemaError('the database needs a migration first: start `serve` once')

@@ -7,12 +7,9 @@ import { sleep, systemClock } from '../platform/clock.ts'
 import { conflict } from '../platform/errors.ts'
 import { nameInstallation } from '../platform/installation.ts'
 import { createLog, type Log } from '../platform/log.ts'
-import { createOutbound } from '../platform/outbound/index.ts'
-import { createPlatform, type Platform } from '../platform/platform.ts'
-import { thisProcess } from '../platform/process.ts'
-import { createSealing } from '../platform/sealing/index.ts'
-import { openKeyRing } from '../platform/sealing/open-key-ring.ts'
+import type { Platform } from '../platform/platform.ts'
 import { VERSION } from '../platform/version.ts'
+import { platformOn } from './application.ts'
 import { type Command, type Configured, EXIT, type ExitCode, type Io } from './command.ts'
 import { firstSteps } from './first-steps.ts'
 import { migrateConfigured, openConfigured } from './open.ts'
@@ -44,23 +41,8 @@ async function serveUntilStopped({ config, loaded, io, options }: Configured): P
   const applied = migrateConfigured(config, db)
   if (applied.length > 0) log.info('migrated', { steps: applied.length, to: applied.at(-1) })
   const { dataDir } = config
-  const keyRing = await openKeyRing({ db, clock: systemClock, dataDir })
   await nameInstallation({ db, clock: systemClock })
-  const platform = createPlatform({
-    db,
-    clock: systemClock,
-    log,
-    outbound: createOutbound({
-      clock: systemClock,
-      allow: [...config.outbound.allow],
-      timeoutMs: config.outbound.timeoutMs,
-      maxResponseBytes: config.outbound.maxResponseBytes,
-    }),
-    sealing: createSealing(keyRing),
-    keyPrefix: config.brand.prefix,
-    metering: config.metering,
-    process: thisProcess(VERSION),
-  })
+  const platform = await platformOn({ config, db, log })
   const setUpToken = await setUpTokenIn(platform)
   const origins = loaded.ok ? { origins: loaded.origin } : {}
   const gatehouse = createApp(platform, config, { precompile: true, ...origins })

@@ -59,6 +59,7 @@ export function createTogether(parts: {
   }
 
   return async (tenantId, tasks, { isTrial = false, inspect } = {}) => {
+    if (tasks.length === 0) return []
     const gathered: Part[] = []
     const running = tasks.map((task) => begin(task, gathered))
     const isHopeless = (await Promise.all(running.map(({ isGood }) => isGood))).includes(false)

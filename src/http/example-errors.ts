@@ -87,6 +87,13 @@ export const PARTICULAR_ERRORS: ExampleErrors = [
       rule: 'limit',
     }),
   ],
+  [
+    / \/v1\/manifest/,
+    conflict('is that of 2 jobs: rename or delete all but one', {
+      field: 'jobs.0.name',
+      rule: 'mismatch',
+    }),
+  ],
   [/\/channels$/, conflict('limit reached: 20 channels; delete one first')],
   [
     /\/channels\/\{/,

@@ -1,7 +1,7 @@
 import type { Caller } from '../platform/caller.ts'
 import type { Collection, Item, Section } from './section.ts'
 import type { Step } from './steps.ts'
-import { differing, isObject } from './values.ts'
+import { differing, inOrder, isObject } from './values.ts'
 
 /** A changed field, with secrets masked. */
 export interface FieldChange {
@@ -20,8 +20,8 @@ export interface Change {
   fields: FieldChange[]
   /** After a creation: a value that is shown only once, such as an API key. */
   secret?: string | null
-  /** After the creation of a monitor: its ping URL. */
-  url?: string | null
+  /** After the creation of a monitor. */
+  ping_url?: string | null
 }
 
 /** The values of sections at one time: items by id, or the value of a setting. */
@@ -62,7 +62,7 @@ const itemIn = (state: State, { section, id }: Step): Item =>
 
 /** Fields that aren't the default. */
 const givenFields = (section: Collection, item: Item): FieldChange[] =>
-  Object.entries(differing(section.defaultsOf(item), section.masked(item))).map(
+  Object.entries(inOrder(section, differing(section.defaultsOf(item), section.masked(item)))).map(
     ([field, after]) => ({ field, before: null, after }),
   )
 

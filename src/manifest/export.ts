@@ -1,6 +1,6 @@
 import type { Caller } from '../platform/caller.ts'
 import type { Collection, Item, Section } from './section.ts'
-import { differing } from './values.ts'
+import { differing, inOrder } from './values.ts'
 
 /** The manifest of a tenant as it is. Secrets are masked, and defaults omitted. */
 export function exported(sections: readonly Section[], caller: Caller): Item {
@@ -23,9 +23,8 @@ const itemsOf = (section: Collection, caller: Caller): Item[] =>
 
 /** The fields of a manifest that aren't the default, in the order of the schema. */
 function minimal(section: Collection, item: Item): Item {
-  const given = differing(section.defaultsOf(item), item)
-  const names = Object.keys(section.schema.properties)
-  return Object.fromEntries(names.flatMap((name) => (name in given ? [[name, given[name]]] : [])))
+  const given = differing({ ...section.initial, ...section.defaultsOf(item) }, item)
+  return inOrder(section, given)
 }
 
 /** A dot in a name leads into a table. */

@@ -4,7 +4,7 @@ import type { Caller } from '../platform/caller.ts'
 import { type Change, describe, stateOf } from './changes.ts'
 import { exported } from './export.ts'
 import { check, schemaOf } from './schema.ts'
-import type { Item, Section } from './section.ts'
+import type { Created, Item, Section } from './section.ts'
 import { type Step, stepsTo, throwFailures } from './steps.ts'
 
 export type Manifests = ReturnType<typeof createManifests>
@@ -12,6 +12,8 @@ export type Manifests = ReturnType<typeof createManifests>
 export interface ApplyOptions {
   /** Also deletes what the database has of a section and the manifest hasn't. */
   prune: boolean
+  /** Creates the tenant, in the same commit. */
+  createTenant?: (() => Promise<unknown>) | undefined
 }
 
 /**
@@ -32,22 +34,21 @@ export function createManifests({ db, sections }: { db: Db; sections: readonly S
     options: ApplyOptions,
   ): Promise<Change[]> {
     const { steps, changes } = await tried(caller, manifest, options)
-    if (steps.length === 0) return []
-    const results = await together(caller, steps)
-    return changes.map((change, index) => ({ ...change, ...results[index] }))
+    const results = await together(caller, steps, options)
+    return changes.map((change, index) => ({ ...change, ...shownOnce(results[index]) }))
   }
 
   /** Leaves out steps without an effect, such as one that spells a value differently. */
-  async function tried(caller: Caller, manifest: unknown, { prune }: ApplyOptions) {
+  async function tried(caller: Caller, manifest: unknown, options: ApplyOptions) {
     check(schema, manifest)
-    const candidates = stepsTo(manifest, sections, { caller, prune })
+    const candidates = stepsTo(manifest, sections, { caller, prune: options.prune })
     const read = () => stateOf(candidates, caller)
     const before = read()
     let after = before
     const inspect = () => {
       after = read()
     }
-    await together(caller, candidates, { isTrial: true, inspect })
+    await together(caller, candidates, options, { isTrial: true, inspect })
     const all = candidates.map((step) => ({ step, change: describe(step, { before, after }) }))
     const real = all.filter(
       ({ step, change }) => step.action !== 'update' || change.fields.length > 0,
@@ -56,10 +57,20 @@ export function createManifests({ db, sections }: { db: Db; sections: readonly S
   }
 
   /** What each step returns; undefined in a trial. Throws the errors of all that fail. */
-  async function together(caller: Caller, steps: readonly Step[], options = {}) {
+  async function together(
+    caller: Caller,
+    steps: readonly Step[],
+    { createTenant }: ApplyOptions,
+    trial = {},
+  ) {
     const tasks = steps.map((step) => () => step.run(caller))
-    const results = await db.together(caller.tenantId, tasks, options)
-    throwFailures(steps, results, (reason) => reason instanceof RolledBack)
+    const first = createTenant ? [createTenant] : []
+    const all = await db.together<unknown>(caller.tenantId, [...first, ...tasks], trial)
+    const isUndone = (reason: unknown) => reason instanceof RolledBack
+    const [creation] = first.length > 0 ? all : []
+    if (creation?.status === 'rejected' && !isUndone(creation.reason)) throw creation.reason
+    const results = all.slice(first.length) as PromiseSettledResult<Created | undefined>[]
+    throwFailures(steps, results, isUndone)
     return results.map((result) => (result.status === 'fulfilled' ? result.value : undefined))
   }
 
@@ -71,3 +82,10 @@ export function createManifests({ db, sections }: { db: Db; sections: readonly S
     export: (caller: Caller): Item => exported(sections, caller),
   }
 }
+
+/** What the caller of a creation learns only now. */
+const shownOnce = ({ id, secret, ping_url }: Partial<Created> = {}) => ({
+  ...(id !== undefined && { id }),
+  ...(secret !== undefined && { secret }),
+  ...(ping_url !== undefined && { ping_url }),
+})

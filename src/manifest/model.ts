@@ -22,9 +22,7 @@ export const Change = t.Object({
       description: 'After a creation: the API key or signing secret. Shown only once.',
     }),
   ),
-  url: t.Optional(
-    t.Nullable(t.String(), { description: 'After the creation of a monitor: its ping URL.' }),
-  ),
+  ping_url: t.Optional(t.Nullable(t.String(), { description: 'After the creation of a monitor.' })),
 })
 
 export const Changes = t.Object({ changes: t.Array(Change) })

@@ -16,8 +16,8 @@ export interface Created {
   id: string
   /** Shown once, such as an API key. */
   secret?: string | null
-  /** An address that is itself a secret, such as a ping URL. */
-  url?: string | null
+  /** Of a monitor. */
+  ping_url?: string | null
 }
 
 /** Objects of one kind. The API and a manifest have the same fields and rules, by the same services. */
@@ -32,6 +32,8 @@ export interface Collection {
   readonly schema: TSchema
   /** The fields that are set if a manifest omits them. Any other omitted field stays as it is. */
   defaultsOf(item: Item): Item
+  /** What a new object has of the other fields. An export omits these values. */
+  readonly initial: Item
   /** The same object without its secrets. */
   masked(item: Item): Item
   list(caller: Caller): readonly Stored[]
@@ -59,14 +61,15 @@ export type Section = Collection | Setting
 
 /** A collection whose functions know the type of its items. */
 export function collection<T extends object>(
-  of: Omit<Collection, 'type' | 'masked' | 'create' | 'update' | 'schema'> & {
+  of: Omit<Collection, 'type' | 'initial' | 'masked' | 'create' | 'update' | 'schema'> & {
     schema: TSchema & { static: T }
+    initial?: Item
     masked?: (item: Item) => Item
     create: (caller: Caller, item: T) => Promise<Created>
     update: (caller: Caller, id: string, change: Partial<T>) => Promise<unknown>
   },
 ): Collection {
-  return { type: 'collection', masked: (item: Item) => item, ...of } as Collection
+  return { type: 'collection', initial: {}, masked: (item: Item) => item, ...of } as Collection
 }
 
 /** A setting whose functions know the type of its value; a partial object is completed by `defaults`. */

@@ -120,8 +120,8 @@ export function throwFailures(
   const reasons = results.map((result) =>
     result.status === 'rejected' && !isIgnored(result.reason) ? result.reason : undefined,
   )
-  const unexpected = reasons.find((reason) => reason && !(reason instanceof AppError))
-  if (unexpected) throw unexpected
+  const other = reasons.find((reason) => reason && !isAboutInput(reason))
+  if (other) throw other
   const errors = reasons.flatMap((reason: AppError | undefined, index) =>
     (reason?.fieldErrors ?? []).map((error) => within((steps[index] as Step).path, error)),
   )
@@ -130,6 +130,10 @@ export function throwFailures(
   const [kind = 'invalid'] = kinds
   if (first) throw new AppError(kinds.includes('invalid') ? 'invalid' : kind, [first, ...rest])
 }
+
+/** Unlike a suspended tenant or a full disk. */
+const isAboutInput = (reason: unknown): boolean =>
+  reason instanceof AppError && ['invalid', 'conflict', 'not_found'].includes(reason.kind)
 
 const within = (path: string, error: FieldError): FieldError => ({
   ...error,

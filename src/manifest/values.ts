@@ -1,3 +1,4 @@
+import type { TSchema } from '@sinclair/typebox'
 import { MASK } from '../platform/secret-headers.ts'
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -18,4 +19,13 @@ export const differing = (
     Object.entries(next).filter(
       ([name, value]) => value !== undefined && !Bun.deepEquals(value, before[name]),
     ),
+  )
+
+/** The fields that a schema has, in its order. */
+export const inOrder = (
+  { schema }: { schema: TSchema },
+  item: Readonly<Record<string, unknown>>,
+): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.keys(schema.properties).flatMap((name) => (name in item ? [[name, item[name]]] : [])),
   )

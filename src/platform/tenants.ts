@@ -33,6 +33,12 @@ export interface Tenant {
   updated_at: string
 }
 
+export interface NewTenant {
+  name: string
+  plan: Plan
+  id?: string
+}
+
 export interface TenantChange {
   name?: string
   plan?: Plan
@@ -68,13 +74,14 @@ export function createTenants(parts: {
   const store = createTenantStore(db)
   const imports = createImportStore(db)
 
-  const create = async (actor: Actor, input: { name: string; plan: Plan }): Promise<Tenant> =>
+  /** `id` is for a caller that needs it before the commit. */
+  const create = async (actor: Actor, input: NewTenant): Promise<Tenant> =>
     db.commit(() => add(actor, input))
 
   /** Creates a tenant inside a commit. Throws `invalid` if the name is not allowed. */
-  function add(actor: Actor, { name: given, plan }: { name: string; plan: Plan }): Tenant {
+  function add(actor: Actor, { name: given, plan, id = newId() }: NewTenant): Tenant {
     const name = checkedName(given)
-    const row = store.insert({ id: newId(), name, plan, now: clock.now() })
+    const row = store.insert({ id, name, plan, now: clock.now() })
     record(actor, 'tenant.created', row, { name, plan })
     return present(row)
   }

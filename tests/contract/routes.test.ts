@@ -110,7 +110,7 @@ describe('The document shows an error as the operation answers it', async () => 
   /** Needs a nonce. */
   const BY_NONCE = /login\/status/
   /** Conflicts that take too many objects, or a lost key. */
-  const RARE = /^PATCH|\/(jobs|delayed|monitors|endpoints|webhooks|channels|test)$/
+  const RARE = /^PATCH|\/(jobs|delayed|monitors|endpoints|webhooks|channels|test|plan|apply)$/
 
   test.each<[number, (operation: Operation) => Promise<Answer>, except?: RegExp]>([
     [400, sendWrong],

@@ -71,7 +71,15 @@ test('Every body has an example, which is valid and has only members of its sche
   expect(wrong).toEqual([])
 })
 
-const ENGINES = ['gate', 'clockwork', 'passepartout', 'relay', 'notifications', 'operations']
+const ENGINES = [
+  'gate',
+  'clockwork',
+  'passepartout',
+  'relay',
+  'notifications',
+  'manifest',
+  'operations',
+]
 
 test('The reference shows each operation once, on the page of its engine, with only its own scripts and styles', async () => {
   const pages = await Promise.all(

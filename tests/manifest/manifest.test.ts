@@ -93,7 +93,7 @@ interface Change {
   name: string | null
   fields: { field: string; before: unknown; after: unknown }[]
   secret?: string
-  url?: string
+  ping_url?: string
 }
 
 const named = ({ action, kind, name }: Change) => [action, kind, name].filter(Boolean).join(' ')
@@ -140,10 +140,7 @@ describe('A manifest', () => {
     expect(rest).toEqual({
       ...FULL,
       keys: undefined,
-      jobs: [
-        { ...FULL.jobs[0], secret_headers: { authorization: '********' } },
-        { ...FULL.jobs[1], is_active: true },
-      ],
+      jobs: [{ ...FULL.jobs[0], secret_headers: { authorization: '********' } }, FULL.jobs[1]],
       endpoints: [{ ...endpoint, headers: { 'x-token': '********', 'x-plain': 'shown' } }],
       channels: [
         { ...FULL.channels[0], settings: { ...FULL.channels[0]?.settings, token: '********' } },
@@ -161,7 +158,7 @@ describe('A manifest', () => {
     )
     expect(of('https://127.0.0.1/hook').secret).toBe(`${FULL.endpoints[0]?.secret}`)
     expect(of('Hook').secret).toStartWith('whsec_')
-    expect((await app.raw(new URL(`${of('Backup').url}`).pathname)).status).toBe(200)
+    expect((await app.raw(new URL(`${of('Backup').ping_url}`).pathname)).status).toBe(200)
     expect((await api.get('/v1/manifest')).body.jobs).toHaveLength(2)
   })
 

@@ -25,6 +25,7 @@ export const endpointsSection = (endpoints: RelayEndpoints, delivery: Delivery) 
     key: 'url',
     schema: t.Object(NewEndpoint.properties, { additionalProperties: false }),
     defaultsOf: () => DEFAULTS,
+    initial: { active: true },
     masked: ({ secret: _, ...item }: Item) => ({
       ...item,
       headers: maskHeaders(item.headers as Record<string, string>),

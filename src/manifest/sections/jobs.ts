@@ -30,6 +30,7 @@ export const jobsSection = (jobs: CronJobs) =>
     key: 'name',
     schema: Job,
     defaultsOf: () => DEFAULTS,
+    initial: { is_active: true },
     masked: (item: Item) => ({ ...item, secret_headers: mask(item.secret_headers) }),
     list: ({ tenantId }) =>
       jobs

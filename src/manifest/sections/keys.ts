@@ -29,6 +29,8 @@ const Key = t.Object(
 )
 type Key = typeof Key.static
 
+const NEVER = 'never'
+
 /** API keys that work, by their name. Their values are only in the answer that creates them. */
 export const keysSection = ({ keys, clock }: { keys: Keys; clock: Clock }) => {
   const current = (tenantId: string): ApiKey[] =>
@@ -40,6 +42,7 @@ export const keysSection = ({ keys, clock }: { keys: Keys; clock: Clock }) => {
     key: 'name',
     schema: Key,
     defaultsOf: ({ engines }) => defaultsOf(engines as Key['engines']),
+    initial: { expires: NEVER },
     list: ({ tenantId }) =>
       current(tenantId).map((key) => ({
         id: key.id,
@@ -81,8 +84,6 @@ const defaultsOf = (engines: Key['engines']) => ({
     ...ENGINE_SCOPES[engine],
   ]),
 })
-
-const NEVER = 'never'
 
 /** As a manifest has it: the lifetime, or the last day of a fixed end. */
 function expiresOf({ lifetime_ms: lifetimeMs, expires_at: end }: ApiKey): string {

@@ -22,10 +22,7 @@ export const monitorsSection = (monitors: Monitors) =>
     schema: t.Object(NewMonitor.properties, { additionalProperties: false }),
     defaultsOf: () => DEFAULTS,
     list: (caller) => monitors.list(caller).map((item) => ({ id: item.id, item })),
-    create: async (caller, monitor) => {
-      const { id, ping_url: url } = await monitors.create(caller, monitor)
-      return { id, url }
-    },
+    create: (caller, monitor) => monitors.create(caller, monitor),
     update: (caller, id, change) => monitors.update(caller, id, change),
     remove: (caller, id) => monitors.remove(caller, id),
   })

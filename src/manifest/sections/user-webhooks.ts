@@ -13,6 +13,7 @@ export const userWebhooksSection = (webhooks: Webhooks, delivery: Delivery) =>
     key: 'url',
     schema: t.Object(NewWebhook.properties, { additionalProperties: false }),
     defaultsOf: () => ({ events: EVENT_TYPES }),
+    initial: { active: true },
     masked: ({ secret: _, ...item }: Item) => item,
     list: ({ tenantId }) =>
       delivery.endpoints

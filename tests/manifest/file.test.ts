@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'bun:test'
+import { parseManifest, printManifest } from '../../src/manifest/file.ts'
+import { AppError } from '../../src/platform/errors.ts'
+
+const read = (text: string, env = {}) => parseManifest('acme.toml', text, env)
+
+test.each<[string, Record<string, unknown>]>([
+  ['texts of several lines', { policies: 'permit (\n  a == "b\\n"\n);\n' }],
+  ['texts that look like the end of one', { policies: 'a\n"""\nb', jobs: [{ body: 'a\n"' }] }],
+  ['control characters, blanks and line breaks', { jobs: [{ body: ' \t\r\n\u0001\\n\n ' }] }],
+  ['what looks like a variable', { jobs: [{ body: `\${HOME} $\${HOME}` }] }],
+  [
+    'tables in lists',
+    { jobs: [{ name: 'a', retry: { backoff: { factor: 1.5 } } }, { name: 'b' }] },
+  ],
+  ['keys with dots', { jobs: [{ headers: { 'x.a': 'b', 'x y': '' } }] }],
+])('A printed manifest with %s is read as it was', (_, manifest) => {
+  expect(read(printManifest(manifest)).manifest).toEqual(manifest)
+})
+
+test('Policies are printed line by line, and null is left out', () => {
+  expect(printManifest({ policies: 'permit (\n  a == "b"\n);\n', a: null })).toBe(
+    'policies = """\npermit (\n  a == "b"\n);\n"""\n',
+  )
+})
+
+test('Variables are replaced in every text, and dates are texts', () => {
+  const text = `a = ["\${A}-\${B}", "$\${A}", 1]\n[b]\nd = 2027-01-31\nc = ""`
+  expect(read(text, { A: 'x', B: '' }).manifest).toEqual({
+    a: ['x-', `\${A}`, 1],
+    b: { d: '2027-01-31', c: '' },
+  })
+  expect(read(`{"a": "\${A}"}`, { A: '"' }).manifest).toEqual({ a: '"' })
+})
+
+describe('A mistake is reported with its line', () => {
+  test.each<[string, string, string]>([
+    ['of the syntax', 'a = 1\na = 2', 'acme.toml:2: is no valid TOML'],
+    ['of the syntax in JSON', '{"a"', 'acme.toml: is no valid JSON'],
+    ['of a variable', `[[jobs]]\nname = "a"\nurl = "\${URL}"`, 'acme.toml:3: jobs.0.url: needs'],
+  ])('%s', (_, text, message) => {
+    expect(() => read(text)).toThrow(message)
+  })
+
+  test('of a field, or else of what it is in', () => {
+    const { located } = read('[[jobs]]\nname = "a"\n[[jobs]]\nname = "b"\n')
+    const error = located(
+      new AppError('invalid', [
+        { field: 'jobs.1.name', problem: 'no' },
+        { field: 'jobs.1.url', problem: 'no' },
+        { field: 'other', problem: 'no' },
+      ]),
+    )
+    expect(error.message.split('\n')).toEqual([
+      'acme.toml:4: jobs.1.name: no',
+      'acme.toml:3: jobs.1.url: no',
+      'acme.toml: other: no',
+    ])
+  })
+})
