@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Change } from '../../src/manifest/changes.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { ROOT } from '../support/source.ts'
 
 const MANIFEST = `
 [[jobs]]
@@ -90,6 +91,16 @@ test('Refuses a name that two tenants have, and finds each by its ID', async () 
   const { id } = (await folder.run('tenant', 'create', '--name', 'Acme', '--json')).json()
   expect((await folder.apply()).err).toBe('--tenant: 2 tenants have this name: use an ID\n')
   expect((await folder.run('apply', 'acme.toml', '--tenant', id)).code).toBe(0)
+})
+
+test('The manifest of the documentation can be applied', async () => {
+  const [, shown = ''] =
+    /```toml\n([\s\S]+?)```/.exec(await Bun.file(join(ROOT, 'docs/manifest.md')).text()) ?? []
+  const env = { REPORT_TOKEN: 'a', NTFY_TOKEN: 'tk_a' }
+  using folder = await useFolder({ env })
+  await Bun.write(folder.file('acme.toml'), shown)
+  expect((await folder.apply()).out).toContain('Applied: 6 created, 6 updated.')
+  expect((await folder.apply()).out).toBe('No changes.\n')
 })
 
 test('What is exported can be applied again, in TOML and JSON, from a file and standard input', async () => {
