@@ -104,7 +104,11 @@ export function openDatabase(options: DatabaseOptions) {
     files.requireInPlace,
   )
   let drops = 0
-  const dropCaches = () => void drops++
+  const caches = new Set<() => void>()
+  const dropCaches = () => {
+    drops++
+    for (const forget of caches) forget()
+  }
   const dataVersion = client.prepare<{ data_version: number }, []>('PRAGMA data_version')
   return {
     file,
@@ -122,6 +126,8 @@ export function openDatabase(options: DatabaseOptions) {
     version: (): string => `${dataVersion.get()?.data_version}.${failed()}.${drops}`,
     /** For a change that the owners of caches don't know about, such as a deleted tenant. */
     dropCaches,
+    /** Calls `forget` immediately at each `dropCaches`, which `version` shows as well. */
+    onDropCaches: (forget: () => void) => void caches.add(forget),
     close,
   }
 }

@@ -68,7 +68,10 @@ export function createTogether(parts: {
       outcomes = gathered.map(attempt)
       const isFailed = isHopeless || outcomes.some(isFailure)
       if (!isFailed) inspect?.()
-      if (isTrial || isFailed) throw new RolledBack('nothing stored')
+      if (!isTrial && !isFailed) return
+      // Now, because others may read as soon as the transaction has ended.
+      dropCaches()
+      throw new RolledBack('nothing stored')
     }).then(
       () => settle(gathered, outcomes),
       (error) => {

@@ -5,6 +5,7 @@ export function createReadCache<T>(db: Db, limit: number) {
   const entries = new Map<string, T>()
   let version = db.version()
   let isChecked = false
+  db.onDropCaches(() => entries.clear())
 
   function get(name: string): T | undefined {
     if (!isChecked) forgetIfOutOfDate()

@@ -109,6 +109,7 @@ describe('A manifest', () => {
     expect(await exported()).not.toHaveProperty('jobs')
     const applied = await apply(FULL)
     expect(namesIn(applied)).toEqual(namesIn(planned))
+    expect(await exported()).toMatchObject({ sign_in: FULL.sign_in, policies: FULL.policies })
     expect(namesIn(applied)).toEqual([
       'update tenant',
       'create job Nightly report',

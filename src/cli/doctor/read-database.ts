@@ -79,6 +79,7 @@ function dbOf(file: string, client: Database): Db {
     orm: drizzle(client),
     version: () => '',
     dropCaches: () => {},
+    onDropCaches: () => {},
     close: () => client.close(),
   }
 }
