@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises'
 import type { Change } from '../manifest/changes.ts'
 import { parseManifest } from '../manifest/file.ts'
 import type { Actor } from '../platform/audit/index.ts'
-import { AppError } from '../platform/errors.ts'
+import { AppError, type FieldError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenants } from '../platform/tenants.ts'
 import { type Application, withApplication } from './application.ts'
@@ -37,15 +37,34 @@ export const apply: Command = {
     const name = args[0] ?? ''
     const text =
       name === STANDARD_STREAM ? await io.in() : await Bun.file(resolve(io.cwd, name)).text()
-    const { manifest, located } = parseManifest(name, text, io.env)
+    const { manifest, located } = inFile(name, () => parseManifest(text, io.env))
     return withApplication(invocation.config, io, async (application) => {
       try {
         return await applied(invocation, application, manifest)
       } catch (error) {
-        throw error instanceof AppError && error.field !== TENANT ? located(error) : error
+        if (!(error instanceof AppError) || error.field === TENANT) throw error
+        throw namedIn(name, located(error))
       }
     })
   },
+}
+
+function inFile<T>(name: string, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw error instanceof AppError ? namedIn(name, error) : error
+  }
+}
+
+/** An error whose lines begin with file and line, as those of compilers do. */
+function namedIn(name: string, error: AppError): AppError {
+  const named = ({ at, field, ...one }: FieldError): FieldError => ({
+    ...one,
+    field: [at ? `${name}:${at.line}` : name, field].filter(Boolean).join(': '),
+  })
+  const [first, ...rest] = error.fieldErrors
+  return new AppError(error.kind, [named(first), ...rest.map(named)], { code: error.code })
 }
 
 async function applied(

@@ -4,72 +4,70 @@ import { AppError, type FieldError, invalid } from '../platform/errors.ts'
 import type { Item } from './section.ts'
 import { isObject } from './values.ts'
 
-/** A manifest as read from a file. */
-export interface ManifestFile {
+type LineOf = (path: readonly string[]) => number | undefined
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** A manifest as read from a text. */
+export interface ParsedManifest {
   manifest: unknown
-  /** The same error, with the line of each field in the file. */
+  /** The same error, with the line of each field in the text. */
   located: (error: AppError) => AppError
 }
 
 /**
- * Parses a manifest in TOML, or in JSON if it begins with a brace. `${NAME}` in a text stands for a variable
- * of `env`, `$${` for `${`. Throws `invalid` for a mistake in the syntax or an unset variable.
+ * Parses a manifest in TOML, or in JSON if it begins with a brace. `${NAME}` in a text stands for a variable,
+ * `$${` for `${`. Throws `invalid`, with the line, for a mistake in the syntax or an unknown variable.
  */
-export function parseManifest(
-  name: string,
-  text: string,
-  env: Readonly<Record<string, string | undefined>>,
-): ManifestFile {
+export function parseManifest(text: string, variables: Variables = {}): ParsedManifest {
   const isJson = text.trimStart().startsWith('{')
+  const given = isJson ? parseJson(text) : parseToml(text)
   const lineOf = isJson ? () => undefined : indexLines(text)
-  const located = (error: AppError): AppError => atLines(name, error, lineOf)
-  const given = isJson ? parseJson(name, text) : parseToml(name, text)
+  const located = (error: AppError): AppError => atLines(error, lineOf)
   try {
-    return { manifest: expanded(given, env, []), located }
+    return { manifest: expanded(given, variables, []), located }
   } catch (error) {
     throw error instanceof AppError ? located(error) : error
   }
 }
 
-function parseToml(name: string, text: string): unknown {
+function parseToml(text: string): unknown {
   try {
     return parse(text)
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
-    const [problem = ''] = error.message.split('\n')
-    throw invalid(problem.replace('Invalid TOML document: ', 'is no valid TOML: '), {
-      field: `${name}:${error.line}`,
-      rule: 'format',
-    })
+    const [said = ''] = error.message.split('\n')
+    const problem = `is no valid TOML: ${said.replace('Invalid TOML document: ', '')}`
+    const at = { line: error.line, column: error.column }
+    throw new AppError('invalid', [{ problem, at, rule: 'format' }])
   }
 }
 
-function parseJson(name: string, text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw invalid('is no valid JSON', { field: name, rule: 'format' })
+    throw invalid('is no valid JSON', { rule: 'format' })
   }
 }
 
 const VARIABLE = /\$\$\{|\$\{([^}]*)\}/g
 
 /** Replaces variables in all texts; dates become texts. */
-function expanded(
-  value: unknown,
-  env: Readonly<Record<string, string | undefined>>,
-  path: readonly string[],
-): unknown {
+function expanded(value: unknown, variables: Variables, path: readonly string[]): unknown {
   if (value instanceof TomlDate) return value.toISOString()
-  if (Array.isArray(value)) return value.map((item, n) => expanded(item, env, [...path, `${n}`]))
+  if (Array.isArray(value))
+    return value.map((item, n) => expanded(item, variables, [...path, `${n}`]))
   if (isObject(value))
     return Object.fromEntries(
-      Object.entries(value).map(([name, item]) => [name, expanded(item, env, [...path, name])]),
+      Object.entries(value).map(([name, item]) => [
+        name,
+        expanded(item, variables, [...path, name]),
+      ]),
     )
   if (typeof value !== 'string') return value
   return value.replaceAll(VARIABLE, (match, name: string | undefined) => {
     if (name === undefined) return match.slice(1)
-    const found = env[name]
+    const found = variables[name]
     if (found !== undefined) return found
     throw invalid(`needs the environment variable ${name}. For a literal \${, write $\${`, {
       field: path.join('.'),
@@ -78,22 +76,18 @@ function expanded(
   })
 }
 
-function atLines(
-  name: string,
-  error: AppError,
-  lineOf: (path: readonly string[]) => number | undefined,
-): AppError {
-  const place = ({ field }: FieldError): string => {
-    const path = field?.split('.') ?? []
-    for (let length = path.length; length > 0; length--) {
-      const line = lineOf(path.slice(0, length))
-      if (line !== undefined) return `${name}:${line}: `
-    }
-    return field === undefined ? name : `${name}: `
-  }
-  const moved = (one: FieldError): FieldError => ({ ...one, field: place(one) + (one.field ?? '') })
-  const [first, ...rest] = error.fieldErrors
-  return new AppError(error.kind, [moved(first), ...rest.map(moved)], { code: error.code })
+function atLines(error: AppError, lineOf: LineOf): AppError {
+  const [first, ...rest] = error.fieldErrors.map((one) => atLine(one, lineOf))
+  return new AppError(error.kind, [first as FieldError, ...rest], { code: error.code })
+}
+
+/** A position within a text, such as policies, becomes part of the problem. */
+function atLine({ at, problem, ...error }: FieldError, lineOf: LineOf): FieldError {
+  const inText = at ? `line ${at.line}, column ${at.column}: ${problem}` : problem
+  const path = error.field?.split('.') ?? []
+  const lines = path.map((_, index) => lineOf(path.slice(0, path.length - index)))
+  const line = lines.find((one) => one !== undefined)
+  return { ...error, problem: inText, ...(line !== undefined && { at: { line, column: 1 } }) }
 }
 
 /** A manifest as TOML. Parsing it gives the same manifest. */

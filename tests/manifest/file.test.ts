@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { parseManifest, printManifest } from '../../src/manifest/file.ts'
 import { AppError } from '../../src/platform/errors.ts'
 
-const read = (text: string, env = {}) => parseManifest('acme.toml', text, env)
+const read = (text: string, variables = {}) => parseManifest(text, variables)
 
 test.each<[string, Record<string, unknown>]>([
   ['texts of several lines', { policies: 'permit (\n  a == "b\\n"\n);\n' }],
@@ -35,9 +35,13 @@ test('Variables are replaced in every text, and dates are texts', () => {
 
 describe('A mistake is reported with its line', () => {
   test.each<[string, string, string]>([
-    ['of the syntax', 'a = 1\na = 2', 'acme.toml:2: is no valid TOML'],
-    ['of the syntax in JSON', '{"a"', 'acme.toml: is no valid JSON'],
-    ['of a variable', `[[jobs]]\nname = "a"\nurl = "\${URL}"`, 'acme.toml:3: jobs.0.url: needs'],
+    ['of the syntax', 'a = 1\na = 2', 'line 2, column 1: is no valid TOML'],
+    ['of the syntax in JSON', '{"a"', 'is no valid JSON'],
+    [
+      'of a variable',
+      `[[jobs]]\nname = "a"\nurl = "\${URL}"`,
+      'jobs.0.url: line 3, column 1: needs',
+    ],
   ])('%s', (_, text, message) => {
     expect(() => read(text)).toThrow(message)
   })
@@ -52,9 +56,9 @@ describe('A mistake is reported with its line', () => {
       ]),
     )
     expect(error.message.split('\n')).toEqual([
-      'acme.toml:4: jobs.1.name: no',
-      'acme.toml:3: jobs.1.url: no',
-      'acme.toml: other: no',
+      'jobs.1.name: line 4, column 1: no',
+      'jobs.1.url: line 3, column 1: no',
+      'other: no',
     ])
   })
 })
