@@ -172,6 +172,7 @@ export function createApp(
         clockwork,
         passepartout,
         notifications,
+        manifests,
         relay,
         operators,
         layout,

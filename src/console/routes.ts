@@ -7,6 +7,7 @@ import type { Notifications } from '../engines/notifications/index.ts'
 import type { Passepartout } from '../engines/passepartout/index.ts'
 import type { Relay } from '../engines/relay/index.ts'
 import type { Turns } from '../http/turns.ts'
+import type { Manifests } from '../manifest/index.ts'
 import type { Backups } from '../platform/backup/index.ts'
 import type { InstallationSettings } from '../platform/installation-settings/index.ts'
 import type { Mail } from '../platform/mail/index.ts'
@@ -38,6 +39,7 @@ export function consolePages(parts: {
   clockwork: Clockwork
   passepartout: Passepartout
   notifications: Notifications
+  manifests: Manifests
   relay: Relay
   operators: Operators
   layout: Layout

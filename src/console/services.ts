@@ -7,6 +7,7 @@ import type { GateOperators } from '../engines/gate/operators/index.ts'
 import type { Notifications } from '../engines/notifications/index.ts'
 import type { Passepartout } from '../engines/passepartout/index.ts'
 import type { Relay } from '../engines/relay/index.ts'
+import type { Manifests } from '../manifest/index.ts'
 import type { Alerts } from '../platform/alerts/index.ts'
 import type { Audit } from '../platform/audit/index.ts'
 import type { Backups } from '../platform/backup/index.ts'
@@ -48,6 +49,7 @@ export interface Services {
   gateOperators: GateOperators
   passepartout: Passepartout
   notifications: Notifications
+  manifests: Manifests
   relay: Relay
   delivery: Delivery
   liveAnswers: LiveAnswers

@@ -27,7 +27,7 @@ const RULES: [RegExp, readonly Who[]][] = [
   [/^POST \/console\/team\/leave$/, TENANT],
   [/^POST \/console\/team\b|^GET \/console\/team\/invite$/, ['owner']],
   [/^POST \/console\/(usage\/cap|settings)\b/, ['owner']],
-  [/^GET \/console\/settings\/(data|notifications\/.+)$/, ['owner']],
+  [/^GET \/console\/settings\/(data|manifest(\/download)?|notifications\/.+)$/, ['owner']],
   [/^POST .*\/(delete|remove)$/, ['owner']],
   [/^POST \/console\/delayed\/(:id|selected)\/cancel$/, ['owner']],
   [/^GET .*\/(new|edit)$/, ['owner', 'member']],

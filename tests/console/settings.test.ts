@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { unescaped } from '../support/http-browser.ts'
 import { HOUR, SYSTEM, useConsole } from './fixture.ts'
 
 const app = await useConsole()
@@ -67,4 +68,24 @@ test('Owners set rules for sessions and passwords, and everyone reads them', asy
   expect(owner.audited('session_rules.changed')).toEqual([`tenant:${id}`])
   await owner.press(page, 'Save session rules', { lifetime: '', idle: '' })
   expect((await gate.get('/v1/gate/settings/sessions')).body.lifetime_seconds).toBeNull()
+})
+
+test('Owners change the configuration as a text: with a plan, errors on their lines, and secrets shown once', async () => {
+  const { owner, api: clockwork, job } = await app.newTenant()
+  const page = '/settings/manifest'
+  await job({ name: 'Report', schedule: '0 3 * * *', secret_headers: { authorization: 'hidden' } })
+  const { html } = await owner.sees(page, '[[jobs]]', 'name = "Report"', '********')
+  const stored = unescaped(/<textarea[^>]*>\n?([\s\S]*?)<\/textarea>/.exec(html)?.[1] ?? '')
+  const text = `${stored.replace('0 3', '0 4')}\n[[monitors]]\nname = "Backup"\nperiod_seconds = 60\n`
+  const planned = await owner.press(page, 'Plan changes', { manifest: text })
+  planned.says('monitor Backup', '&quot;0 3 * * *&quot; → &quot;0 4 * * *&quot;', 'Apply 2 changes')
+  expect((await clockwork.get('/v1/clockwork/jobs')).body[0].schedule).toBe('0 3 * * *')
+  const wrong = await owner.press(page, 'Plan changes', { manifest: text.replace('0 4', '61 4') })
+  expect(wrong.says('Line 3, column 1: In jobs.0.schedule: minute 61').status).toBe(422)
+  const applied = await owner.send(page, { manifest: text, intent: 'apply' })
+  applied.says('monitor Backup: http', "won't be able to see it again")
+  expect((await clockwork.get('/v1/clockwork/jobs')).body[0].schedule).toBe('0 4 * * *')
+  const next = { manifest: text.replace('0 4', '0 5'), intent: 'apply' }
+  ;(await owner.follow(await owner.send(page, next))).says('Configuration applied.')
+  expect((await owner.open(`${page}/download`)).html).toContain('0 5 * * *')
 })

@@ -80,6 +80,7 @@ import { brandingEmailPage } from './workspace/branding-email.tsx'
 import { editKey } from './workspace/edit-key.tsx'
 import { keyPage } from './workspace/key.tsx'
 import { keyList } from './workspace/keys.tsx'
+import { manifestPage } from './workspace/manifest.tsx'
 import { newKey } from './workspace/new-key.tsx'
 import { settingsPage } from './workspace/settings.tsx'
 import { settingsDataPage } from './workspace/settings-data.tsx'
@@ -151,6 +152,7 @@ export const PAGES: readonly Page[] = [
   auditLog,
   settingsPage,
   brandingPage,
+  manifestPage,
   brandingEmailPage,
   settingsSecurityPage,
   channelList,

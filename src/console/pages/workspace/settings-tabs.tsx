@@ -6,8 +6,11 @@ const TABS = {
   branding: { label: 'Branding', path: '/settings/branding' },
   security: { label: 'Sessions and passwords', path: '/settings/security' },
   notifications: { label: 'Notifications', path: '/settings/notifications' },
+  manifest: { label: 'Configuration as code', path: '/settings/manifest' },
   data: { label: 'Export and delete', path: '/settings/data' },
 } as const
+
+const OF_OWNERS = new Set(['manifest', 'data'])
 
 /** Links between the pages of a tenant's settings. */
 export function SettingsTabs({ current }: { current: keyof typeof TABS }) {
@@ -16,7 +19,7 @@ export function SettingsTabs({ current }: { current: keyof typeof TABS }) {
     <Tabs
       label="Settings"
       tabs={Object.entries(TABS)
-        .filter(([name]) => name !== 'data' || may('settings'))
+        .filter(([name]) => !OF_OWNERS.has(name) || may('settings'))
         .map(([name, { label, path }]) => ({
           label,
           href: href(path),
