@@ -1,6 +1,7 @@
 import type { Db } from '../db/open.ts'
 import { RolledBack } from '../db/together.ts'
 import type { Caller } from '../platform/caller.ts'
+import { invalid } from '../platform/errors.ts'
 import { type Change, describe, stateOf } from './changes.ts'
 import { exported } from './export.ts'
 import { check, schemaOf } from './schema.ts'
@@ -14,6 +15,8 @@ export interface ApplyOptions {
   prune: boolean
   /** Creates the tenant, in the same commit. */
   createTenant?: (() => Promise<unknown>) | undefined
+  /** The most changes at once. They are one commit, for which other tenants wait. */
+  maxChanges?: number
 }
 
 /**
@@ -42,6 +45,12 @@ export function createManifests({ db, sections }: { db: Db; sections: readonly S
   async function tried(caller: Caller, manifest: unknown, options: ApplyOptions) {
     check(schema, manifest)
     const candidates = stepsTo(manifest, sections, { caller, prune: options.prune })
+    const { maxChanges = Number.POSITIVE_INFINITY } = options
+    if (candidates.length > maxChanges)
+      throw invalid(
+        `would change ${candidates.length} objects: apply at most ${maxChanges} at once`,
+        { rule: 'too_many' },
+      )
     const read = () => stateOf(candidates, caller)
     const before = read()
     let after = before

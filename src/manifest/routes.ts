@@ -7,13 +7,11 @@ import type { Caller } from '../platform/caller.ts'
 import type { Clock } from '../platform/clock.ts'
 import { rateLimited } from '../platform/errors.ts'
 import type { Manifests } from './index.ts'
+import { MAX_CHANGES, PER_MINUTE } from './limits.ts'
 import { Changes } from './model.ts'
 
 const { 409: Conflict } = CodedErrors
 const { badBody, refused, spent } = refusalsIn(CodedErrors)
-
-/** Plans and applications of a tenant in a minute: each may be thousands of writes. */
-const PER_MINUTE = 30
 
 const query = t.Object({
   prune: t.Optional(
@@ -23,7 +21,10 @@ const query = t.Object({
   ),
 })
 
-const optionsIn = ({ prune }: typeof query.static) => ({ prune: prune === 'true' })
+const optionsIn = ({ prune }: typeof query.static) => ({
+  prune: prune === 'true',
+  maxChanges: MAX_CHANGES,
+})
 
 /** The configuration of a tenant as one object. Endpoints are those of the key's environment. */
 export function createRoutes(parts: { manifests: Manifests; clock: Clock; access: Access }) {

@@ -65,23 +65,29 @@ const isoText = (at: number): string => new Date(at).toISOString().slice(0, 19).
  * an offset: it would be wrong for half of the year.
  */
 export function checkedTimeZone(name: string): string {
-  const refused = invalid('must be a time zone such as Europe/Berlin or America/New_York', {
-    field: 'time_zone',
-    rule: 'choice',
-  })
-  if (!/^[a-z][\w/+-]{0,63}$/i.test(name)) throw refused
+  if (usualSpellings().has(name)) return name
+  if (!/^[a-z][\w/+-]{0,63}$/i.test(name)) throw noZone()
   try {
     // Not remembered, because each mix of upper and lower case would be kept.
     return createFormat(name).resolvedOptions().timeZone
   } catch {
-    throw refused
+    throw noZone()
   }
 }
 
+const noZone = () =>
+  invalid('must be a time zone such as Europe/Berlin or America/New_York', {
+    field: 'time_zone',
+    rule: 'choice',
+  })
+
+let spellings: ReadonlySet<string> | undefined
+
+const usualSpellings = (): ReadonlySet<string> =>
+  (spellings ??= new Set([UTC, ...Intl.supportedValuesOf('timeZone')]))
+
 /** Names of all zones, for a form. */
-export const timeZones = (): readonly string[] => [
-  ...new Set([UTC, ...Intl.supportedValuesOf('timeZone')]),
-]
+export const timeZones = (): readonly string[] => [...usualSpellings()]
 
 /** Keeps formats, because creating one takes as long as formatting a page of times. */
 function createFormats(create: (zone: string) => Intl.DateTimeFormat) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { MAX_CHANGES, PER_MINUTE } from '../../src/manifest/limits.ts'
 import { useApp } from '../support/app.ts'
 
 const app = await useApp()
@@ -310,6 +311,20 @@ describe('A manifest with mistakes changes nothing', () => {
 
 test('Plans and applications of a tenant have a limit, whatever key they use', async () => {
   const { plan } = await useTenant()
-  const answers = await Promise.all(Array.from({ length: 31 }, () => plan({})))
+  const answers = await Promise.all(Array.from({ length: PER_MINUTE + 1 }, () => plan({})))
   expect(answers.map(({ status }) => status).filter((status) => status === 429)).toHaveLength(1)
+})
+
+test('A manifest with more changes than others can wait for is refused', async () => {
+  const { plan } = await useTenant()
+  const monitors = Array.from({ length: MAX_CHANGES + 1 }, (_, n) => ({
+    name: `${n}`,
+    period_seconds: 60,
+  }))
+  expect((await plan({ monitors: monitors.slice(1) })).body.changes).toHaveLength(MAX_CHANGES)
+  const answer = await plan({ monitors })
+  expect([answer.status, answer.body.error.message]).toEqual([
+    400,
+    `would change ${MAX_CHANGES + 1} objects: apply at most ${MAX_CHANGES} at once`,
+  ])
 })

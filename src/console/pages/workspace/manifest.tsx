@@ -7,6 +7,7 @@ import { PageHead, Section } from '../../../../views/ui/section.tsx'
 import type { Fields } from '../../../http/body.ts'
 import type { Change } from '../../../manifest/changes.ts'
 import { parseManifest, printManifest } from '../../../manifest/file.ts'
+import { MAX_CHANGES } from '../../../manifest/limits.ts'
 import { stampOf } from '../../../platform/clock.ts'
 import { AppError, type FieldError } from '../../../platform/errors.ts'
 import { trimmedText } from '../../form.ts'
@@ -109,7 +110,7 @@ const Plan = ({ changes }: { changes: readonly Change[] }) => (
 /** Throws every error of the text, with its line. */
 async function planOrApply({ manifests, fields, caller, href }: PageContext) {
   const by = caller('manifest', 'live')
-  const options = { prune: fields.prune !== undefined }
+  const options = { prune: fields.prune !== undefined, maxChanges: MAX_CHANGES }
   const text = textIn(fields)
   if (trimmedText(fields, 'intent') !== 'apply')
     return {

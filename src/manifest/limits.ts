@@ -1,0 +1,5 @@
+/** Plans and applications of a tenant in a minute. Other tenants wait while one is made. */
+export const PER_MINUTE = 10
+
+/** Changes of one application by API and in the console. */
+export const MAX_CHANGES = 500
