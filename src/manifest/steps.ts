@@ -54,23 +54,25 @@ function collectionSteps(
   given: readonly Item[],
   { caller, prune }: { caller: Caller; prune: boolean },
 ): Step[] {
-  const stored = Map.groupBy(section.list(caller), ({ item }) => `${item[section.key]}`)
+  const stored = Map.groupBy(section.list(caller), ({ item }) => nameOf(section, item))
   refuseUnclear(section, given, stored)
   const wanted = given.map((item) => ({ ...section.defaultsOf(item), ...item }))
   const steps = wanted.flatMap((item, index) => {
-    const [known] = stored.get(`${item[section.key as never]}`) ?? []
+    const [known] = stored.get(nameOf(section, item)) ?? []
     const path = `${section.name}.${index}`
     return known ? updateOf(section, item, known, path) : [creationOf(section, item, path)]
   })
   if (!prune) return steps
-  const names = new Set(wanted.map((item) => `${item[section.key as never]}`))
+  const names = new Set(wanted.map((item) => nameOf(section, item)))
   const surplus = [...stored].flatMap(([name, all]) => (names.has(name) ? [] : all))
   return [...steps, ...surplus.map((one) => deletionOf(section, one))]
 }
 
+const nameOf = ({ key }: Collection, item: Item): string => `${item[key]}`
+
 function creationOf(section: Collection, item: Item, path: string): Step {
   const run = (caller: Caller) => section.create(caller, item)
-  const name = `${item[section.key]}`
+  const name = nameOf(section, item)
   return { action: 'create', section, path, name, id: null, wanted: item, run }
 }
 
@@ -79,32 +81,32 @@ function updateOf(section: Collection, item: Item, known: Stored, path: string):
   if (Object.keys(change).length === 0) return []
   const { id } = known
   const run = async (caller: Caller) => void (await section.update(caller, id, change))
-  const name = `${item[section.key]}`
+  const name = nameOf(section, item)
   return [{ action: 'update', section, path, name, id, wanted: change, run }]
 }
 
 function deletionOf(section: Collection, { id, item }: Stored): Step {
   const run = async (caller: Caller) => void (await section.remove(caller, id))
-  const name = `${item[section.key]}`
+  const name = nameOf(section, item)
   return { action: 'delete', section, path: section.name, name, id, wanted: null, run }
 }
 
 function refuseUnclear(
-  { name: section, noun, key }: Collection,
+  section: Collection,
   given: readonly Item[],
   stored: ReadonlyMap<string, readonly Stored[]>,
 ) {
   const seen = new Map<string, number>()
   for (const [index, item] of given.entries()) {
-    const name = `${item[key]}`
-    const field = `${section}.${index}.${key}`
+    const name = nameOf(section, item)
+    const field = `${section.name}.${index}.${section.key}`
     const other = seen.get(name)
     if (other !== undefined)
-      throw invalid(`is also that of ${section}.${other}`, { field, rule: 'duplicate' })
+      throw invalid(`is also that of ${section.name}.${other}`, { field, rule: 'duplicate' })
     seen.set(name, index)
     const count = stored.get(name)?.length ?? 0
     if (count > 1)
-      throw conflict(`is that of ${count} ${noun}s: rename or delete all but one`, {
+      throw conflict(`is that of ${count} ${section.noun}s: rename or delete all but one`, {
         field,
         rule: 'mismatch',
       })
