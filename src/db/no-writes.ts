@@ -11,6 +11,7 @@ export class WriteRefused extends Error {
 export const withoutWrites = <T>(work: () => T): T => scope.run(true, work)
 
 /** Within `withoutWrites`: runs `work`, and everything it starts, with commits as usual. */
-export const withWrites = <T>(work: () => T): T => scope.run(false, work)
+export const withWrites = <T>(work: () => T): T =>
+  areWritesRefused() ? scope.run(false, work) : work()
 
 export const areWritesRefused = (): boolean => scope.getStore() === true

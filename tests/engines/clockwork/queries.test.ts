@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
+import { createStore as createMonitorStore } from '../../../src/engines/clockwork/monitors/store.ts'
 import { createStore } from '../../../src/engines/clockwork/store/index.ts'
 import { plansOf } from '../../support/plans.ts'
 
-const { plans: PLANS, planWith } = await plansOf(createStore)
+const { plans: PLANS, planWith } = await plansOf(createStore, createMonitorStore)
 
 test('No table is walked through, no index without a limit, and nothing is sorted afterwards', () => {
   expect(PLANS.length).toBeGreaterThan(30)
@@ -43,6 +44,11 @@ test.each<[index: string, parts: string[]]>([
   ],
   ['delayed_jobs_by_creation (tenant_id=? AND created_at>?', ['"created_at" > ?']],
   ['executions_by_tenant (tenant_id=?)', ['from executions e', 'left join']],
+  ['monitors_due (due_at<?)', ['"monitors"."due_at" <= ?']],
+  ['COVERING INDEX monitors_due', ['select "due_at" from "monitors"']],
+  ['(token_hash=?)', ['from "monitors"', 'where ("monitors"."token_hash" = ?']],
+  ['(tenant_id=? AND monitor_id=?)', ['max("received_at") from "monitor_pings"']],
+  ['monitor_transitions_by_time (at<?)', ['delete from "monitor_transitions"', 'rowid in']],
   ['skipped_slots_by_day (day<?)', ['"skipped_slots"."day" <']],
 ])('The index %s serves its query', (index, parts) => {
   expect(planWith(...parts)).toContain(index)

@@ -20,6 +20,9 @@ export const PINGS_PER_MINUTE = 60
 /** Requests with an unknown token in a minute, per client address. */
 export const UNKNOWN_PER_MINUTE = 60
 
+/** Tokens whose monitor is kept in memory, each some 300 bytes. */
+export const KNOWN_PLACES = 50_000
+
 /** Pings that are kept of each monitor. */
 export const KEPT_PINGS = 100
 

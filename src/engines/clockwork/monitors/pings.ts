@@ -4,8 +4,8 @@ import { addressKey } from '../../../platform/address-key.ts'
 import { createBuckets } from '../../../platform/buckets.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { isMinted, sha256 } from '../../../platform/crypto.ts'
-import { fail, notFound, rateLimited } from '../../../platform/errors.ts'
-import { PINGS_PER_MINUTE, UNKNOWN_PER_MINUTE } from './limits.ts'
+import { notFound, rateLimited } from '../../../platform/errors.ts'
+import { KNOWN_PLACES, PINGS_PER_MINUTE, UNKNOWN_PER_MINUTE } from './limits.ts'
 import type { Said } from './signal.ts'
 import { afterPing } from './states.ts'
 import type { MonitorRow, Store } from './store.ts'
@@ -18,6 +18,8 @@ export interface Received extends Said {
   /** IP address of the client. */
   address: string | undefined
 }
+
+type Place = Pick<MonitorRow, 'tenantId' | 'id'>
 
 export type Pings = ReturnType<typeof createPings>
 
@@ -42,13 +44,21 @@ export function createPings(parts: {
     nameOf: (address) => address,
   })
 
-  /** The monitor of a token. Its address is only counted for unknown ones, which may be guesses. */
-  function monitorOf(token: string, address: string | undefined): MonitorRow {
-    const known = isMinted(token) ? store.monitors.byToken(sha256(token)) : undefined
-    return known ?? refuseUnknown(address)
+  /** Where tokens led, which decides the lane and the limit; the commit looks again. */
+  const places = new Map<string, Place>()
+
+  function placeOf(hash: string): Place | undefined {
+    const known = places.get(hash)
+    if (known) return known
+    const found = store.monitors.byToken(hash)
+    if (!found) return undefined
+    if (places.size >= KNOWN_PLACES) places.clear()
+    const place = { tenantId: found.tenantId, id: found.id }
+    places.set(hash, place)
+    return place
   }
 
-  /** Throws `not_found`, or `rate_limited` for a client that asks for many. */
+  /** Throws `not_found`, or `rate_limited` for a client that asks for many: they may be guesses. */
   function refuseUnknown(address: string | undefined): never {
     const waitMs = perAddress.take(addressKey(address))
     if (waitMs === 0) throw UNKNOWN
@@ -59,16 +69,22 @@ export function createPings(parts: {
 
   /** Resolves when the ping is on disk. A HEAD is a ping, too. */
   async function receive(token: string, ping: Received): Promise<void> {
-    const { id, tenantId } = monitorOf(token, ping.address)
+    if (!isMinted(token)) refuseUnknown(ping.address)
+    const hash = sha256(token)
+    const { tenantId, id } = placeOf(hash) ?? refuseUnknown(ping.address)
     const waitMs = perMonitor.take(id)
     if (waitMs > 0)
       throw rateLimited(`more than ${PINGS_PER_MINUTE} pings a minute`, { retryAfterMs: waitMs })
-    const { dueAt } = await withWrites(() =>
-      db.commitFor(tenantId, () =>
-        stored(store.monitors.find(tenantId, id) ?? fail(UNKNOWN), ping),
-      ),
+    const row = await withWrites(() =>
+      db.commitFor(tenantId, () => {
+        const monitor = store.monitors.byToken(hash)
+        return monitor && stored(monitor, ping)
+      }),
     )
-    if (dueAt !== null) expect(dueAt)
+    if (row?.dueAt) expect(row.dueAt)
+    if (row) return
+    places.delete(hash)
+    refuseUnknown(ping.address)
   }
 
   function stored(monitor: MonitorRow, ping: Received): MonitorRow {

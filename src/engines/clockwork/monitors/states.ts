@@ -4,19 +4,18 @@ import type { MonitorRow } from './store.ts'
 
 export type State = MonitorRow['state']
 
-const NAMES = [
-  'state',
-  'stateSince',
-  'lastPingAt',
-  'lastDurationMs',
-  'startedAt',
-  'startedRid',
-  'expectedAt',
-  'dueAt',
-] as const satisfies readonly (keyof MonitorRow)[]
-
 /** The part of a monitor that pings and time change. */
-export type Standing = Pick<MonitorRow, (typeof NAMES)[number]>
+export type Standing = Pick<
+  MonitorRow,
+  | 'state'
+  | 'stateSince'
+  | 'lastPingAt'
+  | 'lastDurationMs'
+  | 'startedAt'
+  | 'startedRid'
+  | 'expectedAt'
+  | 'dueAt'
+>
 
 type Monitor = Expectation & Standing
 
@@ -117,6 +116,5 @@ function timed(monitor: Monitor): Standing {
   const { state, expectedAt } = monitor
   const lateAt = state === 'late' ? null : expectedAt
   const next = isOver(state) ? Infinity : Math.min(lateAt ?? Infinity, downAt(monitor))
-  const changed = { ...monitor, dueAt: Number.isFinite(next) ? next : null }
-  return Object.fromEntries(NAMES.map((name) => [name, changed[name]])) as unknown as Standing
+  return { ...monitor, dueAt: Number.isFinite(next) ? next : null }
 }

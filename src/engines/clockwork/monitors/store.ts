@@ -1,5 +1,17 @@
-import { and, asc, desc, eq, getTableColumns, gt, isNotNull, isNull, lte, sql } from 'drizzle-orm'
-import { compile } from '../../../db/compile.ts'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  isNotNull,
+  isNull,
+  lte,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
+import { compile, named } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
 import { changesOf, excludedOf, rowOf } from '../../../db/placeholders.ts'
 import { tenants } from '../../../platform/schema.ts'
@@ -66,7 +78,7 @@ function createMonitorStore({ orm, client }: Db) {
       .set(changesOf(...MOVING))
       .where(mine),
   )
-  const find = orm.select().from(monitors).where(mine).prepare()
+  const find = compile<MonitorRow>(client, orm.select(named(columns)).from(monitors).where(mine))
   const list = orm
     .select()
     .from(monitors)
@@ -80,13 +92,16 @@ function createMonitorStore({ orm, client }: Db) {
     .where(ofTenant)
     .prepare()
   const remove = orm.delete(monitors).where(mine).returning({ id: monitors.id }).prepare()
-  const found = (secret: ReturnType<typeof eq>) =>
-    orm
-      .select(columns)
-      .from(monitors)
-      .innerJoin(tenants, eq(tenants.id, monitors.tenantId))
-      .where(and(secret, isNull(tenants.deletionStartedAt)))
-      .prepare()
+  /** Not of a tenant that is being deleted. */
+  const found = (secret: SQL) =>
+    compile<MonitorRow>(
+      client,
+      orm
+        .select(named(columns))
+        .from(monitors)
+        .innerJoin(tenants, eq(tenants.id, monitors.tenantId))
+        .where(and(secret, isNull(tenants.deletionStartedAt))),
+    )
   const byToken = found(eq(monitors.tokenHash, $('hash')))
   const byBadge = found(eq(monitors.badgeToken, $('token')))
   const due = orm
@@ -116,7 +131,6 @@ function createMonitorStore({ orm, client }: Db) {
     list: (tenantId: string): MonitorRow[] => list.all({ tenantId }),
     count: (tenantId: string): number => count.get({ tenantId })?.count ?? 0,
     remove: (tenantId: string, id: string): boolean => remove.get({ tenantId, id }) !== undefined,
-    /** Not of a tenant that is being deleted. */
     byToken: (hash: string): MonitorRow | undefined => byToken.get({ hash }),
     byBadge: (token: string): MonitorRow | undefined => byBadge.get({ token }),
     /** Across all tenants, because one watch serves all of them. */
@@ -207,7 +221,10 @@ function createTransitionStore({ orm }: Db) {
 function createWatchStore({ orm, client }: Db) {
   const read = compile<{ watched_at: number }>(
     client,
-    orm.select({ watchedAt: monitorWatch.watchedAt }).from(monitorWatch),
+    orm
+      .select({ watchedAt: monitorWatch.watchedAt })
+      .from(monitorWatch)
+      .where(eq(monitorWatch.id, 1)),
   )
   const write = orm
     .insert(monitorWatch)

@@ -85,11 +85,12 @@ test('The list is filtered by tag and state', async () => {
 test('A rotated ping URL stops working, and the new one works', async () => {
   const { create, call, ping, pingsOf } = await fresh()
   const monitor = await create()
+  await ping(monitor)
   const rotated = await call(200, 'post', `/${monitor.id}/rotate-token`)
   expect(rotated).toMatchObject({ id: monitor.id, badge_url: monitor.badge_url })
   expect((await ping(monitor))[0]).toBe(404)
   expect(await ping(rotated)).toEqual([200, 'OK'])
-  expect(await pingsOf(monitor)).toHaveLength(1)
+  expect(await pingsOf(monitor)).toHaveLength(2)
 })
 
 test('A deleted monitor leaves nothing', async () => {

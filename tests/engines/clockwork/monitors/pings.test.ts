@@ -127,6 +127,7 @@ test('A token is in no log line, and neither is that of a badge', async () => {
 test('A tenant that is being deleted has no ping URLs', async () => {
   const { acme, create, ping } = await fresh()
   const monitor = await create()
+  expect(await ping(monitor)).toEqual([200, 'OK'])
   app.db.client.run('update tenants set deletion_started_at = 1 where id = ?', [acme.id])
   expect((await ping(monitor))[0]).toBe(404)
   expect((await app.raw(new URL(monitor.badge_url).pathname)).status).toBe(404)
