@@ -5,24 +5,29 @@ import { compare } from './support/figure.ts'
 import { createInstallation, type Installation, serveInstallation } from './support/installation.ts'
 import { alternate, type Sample } from './support/rounds.ts'
 import { storeJobs } from './support/stored-jobs.ts'
+import { storeMonitors } from './support/stored-monitors.ts'
 
 const FEW = 1000
 const TURNS = 5000
 const TARGET = '<= 2'
 
-/** What it costs to wait, with many jobs stored and none due, beside the same with few. */
+/** What it costs to wait, with many jobs and monitors of which none is due, beside the same with few. */
 export const idle: Bench = async ({ stack, rounds, stored }) => {
-  const many = await storeJobs(await createInstallation(stack), stored)
-  const few = await storeJobs(await createInstallation(stack), FEW)
+  const many = await storeAll(await createInstallation(stack), stored)
+  const few = await storeAll(await createInstallation(stack), FEW)
   const turns = await compareTurns(many, few, rounds)
   const process = await compareProcesses(stack, many, few, Math.ceil(rounds / 2))
-  const name = `${stored.toLocaleString('en')} : ${FEW.toLocaleString('en')} jobs`
+  const name = `${stored.toLocaleString('en')} : ${FEW.toLocaleString('en')} of each`
   return [
     compare(`one idle turn, ${name}`, 'µs', turns, TARGET),
     compare(`one idle turn, ${name}`, 'CPU µs', turns, TARGET),
     compare(`idle process, ${name}`, 'CPU ms/s', process, TARGET),
   ]
 }
+
+/** As many cron jobs, delayed jobs and monitors each. */
+const storeAll = async (installation: Installation, each: number) =>
+  storeMonitors(await storeJobs(installation, each * 2), each)
 
 /** A turn of the loop from its nudge to its rest, in this process. */
 async function compareTurns(many: Installation, few: Installation, rounds: number) {

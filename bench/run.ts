@@ -12,6 +12,7 @@ import { introspect } from './introspect.ts'
 import { latency } from './latency.ts'
 import { list } from './list.ts'
 import { pages } from './pages.ts'
+import { pings } from './pings.ts'
 import { poll } from './poll.ts'
 import { rest } from './rest.ts'
 import { scrape } from './scrape.ts'
@@ -26,6 +27,7 @@ const BENCHES: Record<string, Bench> = {
   list,
   create,
   fire,
+  pings,
   idle,
   rest,
   ingest,

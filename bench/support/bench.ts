@@ -12,7 +12,7 @@ export interface Scale {
   crowd: number
   /** Delayed jobs in `fire`. */
   due: number
-  /** Stored jobs in `idle`, messages in `ingest`, tokens in `introspect`. */
+  /** Stored of each in `idle`, messages in `ingest`, tokens in `introspect`. */
   stored: number
   /** How long `rest` rests. */
   minutes: number

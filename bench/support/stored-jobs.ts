@@ -4,7 +4,7 @@ import type { Installation } from './installation.ts'
 import { cronJob, delayedJob } from './jobs.ts'
 
 /** Later than any run ends. */
-const DUE_IN_MS = 86_400_000
+export const DUE_IN_MS = 86_400_000
 
 /**
  * Jobs that are not due, half of them cron, half delayed; the first of each made by the engine,
