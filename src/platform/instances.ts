@@ -92,7 +92,7 @@ export function createInstances(parts: { db: Db; clock: Clock; process: Process 
   }
 
   /** The ids of all processes not known to be dead, including this one. */
-  const alive = (): string[] => [self, ...store.all().map(({ id }) => id)]
+  const alive = (): string[] => [...new Set([self, ...store.all().map(({ id }) => id)])]
 
   /** All processes not known to be dead, oldest first. */
   const list = (): InstanceRow[] => store.all().toSorted((a, b) => a.startedAt - b.startedAt)
