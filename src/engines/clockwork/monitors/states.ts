@@ -63,15 +63,20 @@ export function afterTime(monitor: Monitor, now: number): Standing {
   return timed(into(isDown ? 'down' : 'late', monitor, now))
 }
 
+/** An outage explains a missing ping if it lasted longer than this part of the grace time. */
+const EXPLAINING_SHARE = 1 / 4
+
 /**
  * After an outage of Gatehouse, in which the monitor became due although its pings could not arrive.
- * A late monitor gets its grace time again. Otherwise its time begins again, without its run, whose
- * end may have been missed.
+ * If that explains why none did, its time begins again. Otherwise, and if it was late before, it is
+ * late and has its grace time from now. A run in progress is forgotten: its end may have been missed.
  */
-export const afterOutage = (monitor: Monitor, now: number): Standing =>
-  monitor.state === 'late'
-    ? timed({ ...monitor, ...NO_RUN, expectedAt: now })
-    : timed({ ...monitor, ...NO_RUN, ...expecting(monitor, now) })
+export function afterOutage(monitor: Monitor, now: number, outageMs: number): Standing {
+  const isExplained = outageMs > graceMs(monitor) * EXPLAINING_SHARE
+  return isExplained && monitor.state !== 'late'
+    ? timed({ ...monitor, ...NO_RUN, ...expecting(monitor, now) })
+    : timed({ ...into('late', monitor, now), ...NO_RUN, expectedAt: now })
+}
 
 /** Ends a run in progress. Nothing is due until the monitor is resumed. */
 export const paused = (monitor: Monitor, now: number): Standing =>

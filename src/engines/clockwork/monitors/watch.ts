@@ -36,19 +36,22 @@ export function createWatch(parts: {
   /** Handles a slice of the monitors that are due; true if there may be more. Runs in a commit. */
   function pass(now: number): boolean {
     const due = store.monitors.due(now, SLICE)
-    const isOutage = wasUnwatched(now)
-    const after = isOutage ? afterOutage : afterTime
-    for (const monitor of due)
-      store.monitors.move(transitions.moved(monitor, after(monitor, now), now))
-    if (isOutage && due.length === SLICE) return true
+    const outageMs = unwatchedFor(now)
+    for (const monitor of due) {
+      const standing = outageMs > 0 ? afterOutage(monitor, now, outageMs) : afterTime(monitor, now)
+      store.monitors.move(transitions.moved(monitor, standing, now))
+    }
+    if (outageMs > 0 && due.length === SLICE) return true
     hasBegun = true
     if (store.monitors.firstDueAt() !== undefined) beat(now)
     return due.length === SLICE
   }
 
-  function wasUnwatched(now: number): boolean {
+  /** 0 if a process has watched all along. What is stored is up to a minute old when one ends. */
+  function unwatchedFor(now: number): number {
     const silence = now - (store.watch.watchedAt() ?? now)
-    return silence > OUTAGE_MS || (!hasBegun && silence > 0 && instances.alive().length === 1)
+    const isRestart = !hasBegun && silence > 0 && instances.alive().length === 1
+    return isRestart || silence > OUTAGE_MS ? silence : 0
   }
 
   function beat(now: number) {

@@ -52,6 +52,22 @@ test.each<[string, number, string[], string[]]>([
     })
 })
 
+test('An outage that is short for the grace time explains no missing ping, but gives the grace time again', async () => {
+  const { clock, create, ping, read, storyOf } = await fresh()
+  const monitor = await create({ grace_seconds: 3600 })
+  await ping(monitor, '/start?rid=a')
+  await ping(monitor)
+  clock.spend(24 * MINUTE)
+  app.db.client.run('update monitor_watch set watched_at = ?', [clock.now() - 15 * MINUTE])
+  await passed(otherWatch(['self']))
+  const now = new Date(clock.now()).toISOString()
+  expect(await read(monitor)).toMatchObject({ state: 'late', expected_at: now, started_at: null })
+  await clock.advance(59 * MINUTE)
+  expect(storyOf(monitor)).toEqual(['up', 'late'])
+  await clock.advance(MINUTE)
+  expect(storyOf(monitor)).toEqual(['up', 'late', 'down'])
+})
+
 test('After an outage, a late monitor has its grace time, and a run is not held against one', async () => {
   const { clock, create, ping, read, storyOf } = await fresh()
   const [late, running] = [await create(), await create({ period_seconds: 86_400 })]
