@@ -37,9 +37,9 @@ export const OUTDATED_SLOT = `#${ID}`
 /** The element in which `OutdatedNotice` appears. */
 export const OutdatedSlot = () => <div id={ID} role="alert" />
 
-/** Says that the operator has lost access to the open page. Its input is kept. */
+/** Says that the open page is gone, or that the operator has lost access to it. Its input is kept. */
 export const OutdatedNotice = () => (
   <Banner tone="warn" action={{ label: 'Reload', href: '' }}>
-    This page no longer updates: you signed out, lost access, or your role changed.
+    This page no longer updates: it was deleted, you signed out, lost access, or your role changed.
   </Banner>
 )

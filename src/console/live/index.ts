@@ -2,7 +2,7 @@ import { fragmentText } from '../../../views/html.ts'
 import { OUTDATED_SLOT, OutdatedNotice, STREAM_END } from '../../../views/layout/live.tsx'
 import type { Clock } from '../../platform/clock.ts'
 import { MINUTE_MS } from '../../platform/durations.ts'
-import { unavailable } from '../../platform/errors.ts'
+import { AppError, unavailable } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
 import { changesTo, partial } from './changes.ts'
 import { type Render, type State, stateOf } from './part.ts'
@@ -88,11 +88,20 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
         refresh(topic)
         for (const viewer of topic.viewers) show(topic, viewer)
       } catch (error) {
+        if (error instanceof AppError && error.kind === 'not_found') endTopic(topic)
         // A failed read is repeated a second later.
-        log.warn('live page update failed', { error: String(error) })
+        else log.warn('live page update failed', { error: String(error) })
       }
     }
     if (topics.size > 0) cancelTurn ??= clock.after(POLL_MS, turn)
+  }
+
+  /** What the page shows was deleted. */
+  function endTopic({ viewers }: Topic) {
+    for (const viewer of viewers) {
+      sendOutdated(viewer.stream)
+      close(viewer)
+    }
   }
 
   function removeStale(topic: Topic) {

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { MINUTE, useConsole } from '../fixture.ts'
+import { listen, streamIn } from '../live-listener.ts'
 
 const MONITORS = '/monitors'
 const app = await useConsole()
@@ -126,4 +127,27 @@ test('The page of a monitor says how it is, and has its pings with their bodies'
   expect(html).not.toContain('/ping/')
   await owner.press(page, 'Delete monitor')
   expect((await owner.open(page)).status).toBe(404)
+})
+
+test('The open page of a monitor shows pings and changes of state as they happen, until it is deleted', async () => {
+  const { owner, monitor, ping, api } = await withMonitors()
+  const one = await monitor()
+  const page = await owner.open(`${MONITORS}/${one.id}`)
+  const stream = await listen(app.url + streamIn(page.html), owner.headers)
+  const shows = async (text: string, ms = 1000) => {
+    await app.clock.advance(ms)
+    await stream.until(() => stream.text().includes(text))
+  }
+  await ping(one, '', { method: 'POST', body: 'all is well' })
+  await shows('all is well')
+  expect(stream.text()).toContain('Up. Last ping')
+  await shows('Went down', 3 * MINUTE)
+  const other = await withMonitors()
+  const theirs = await other.monitor()
+  const { html } = await other.owner.open(`${MONITORS}/${theirs.id}`)
+  const foreign = app.url + streamIn(html).replace(theirs.id, one.id)
+  expect((await listen(foreign, other.owner.headers)).status).toBe(404)
+  await api.delete(`/v1/clockwork/monitors/${one.id}`)
+  await shows('it was deleted')
+  await stream.end()
 })

@@ -1,33 +1,23 @@
 import type { ComponentChildren } from 'preact'
-import { AutoRefresh } from '../../../../views/layout/live.tsx'
-import { ExecutionStrip } from '../../../../views/ui/charts/execution-strip.tsx'
 import { CodeBlock, CurlBlock } from '../../../../views/ui/code.tsx'
 import { DangerZone } from '../../../../views/ui/confirm.tsx'
 import { ActionButton, LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
-import { BodyView, JsonView } from '../../../../views/ui/json.tsx'
+import { JsonView } from '../../../../views/ui/json.tsx'
 import { Columns, Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
-import { StatusBadge } from '../../../../views/ui/status.tsx'
-import { type Column, DataTable } from '../../../../views/ui/table.tsx'
 import { shorten, Text } from '../../../../views/ui/text.tsx'
-import { duration, Time, useTimes } from '../../../../views/ui/time.tsx'
+import { Time } from '../../../../views/ui/time.tsx'
 import { capitalized } from '../../../../views/ui/words.ts'
-import type { Monitor, Ping } from '../../../engines/clockwork/monitors/model.ts'
+import type { Monitor } from '../../../engines/clockwork/monitors/model.ts'
 import type { TransitionRow } from '../../../engines/clockwork/monitors/queries.ts'
 import { good, page, usePage } from '../../page.tsx'
 import { MAX_TITLE_LENGTH } from '../jobs/job.tsx'
 import { History, sinceOf } from './history.tsx'
 import { instructionsFor, scheduleFor } from './instructions.ts'
-import { expectationWords, STATE_WORDS, secondsText, signalWords } from './words.ts'
+import { Pings, type PingsView } from './pings.tsx'
+import { expectationWords, STATE_WORDS, secondsText } from './words.ts'
 
-/** Pings in the table. The API lists all that are kept. */
-const LISTED = 25
-
-interface MonitorView {
-  monitor: Monitor
-  pings: readonly Ping[]
-  /** The ping whose body is shown: the one in the address, or the last that has one. */
-  selected: Ping | undefined
+interface MonitorView extends PingsView {
   transitions: readonly TransitionRow[]
 }
 
@@ -53,14 +43,15 @@ export const monitorPage = page({
   title: ({ monitor }) => shorten(monitor.name, MAX_TITLE_LENGTH),
 
   view(view) {
-    const { href, may, query } = usePage()
-    const { monitor } = view
     return (
       <>
-        <div id="monitor">
-          <AutoRefresh id="monitor" here={href(`/monitors/${monitor.id}`, { ping: query.ping })} />
+        <div id="monitor-head">
           <Head {...view} />
+        </div>
+        <div id="monitor-past">
           <Past {...view} />
+        </div>
+        <div id="monitor-pings">
           <Pings {...view} />
         </div>
         <SetUp {...view} />
@@ -69,10 +60,20 @@ export const monitorPage = page({
           <Badge {...view} />
         </Columns>
         <Api {...view} />
-        {may('change') && <Danger {...view} />}
+        {usePage().may('change') && <Danger {...view} />}
       </>
     )
   },
+
+  live: (view) => ({
+    'monitor-head': { facts: view.monitor, view: <Head {...view} /> },
+    'monitor-past': { facts: [view.monitor, view.transitions], view: <Past {...view} /> },
+    // A ping never changes, and its body can be long.
+    'monitor-pings': {
+      facts: [view.pings[0]?.number, view.selected?.number],
+      view: <Pings {...view} />,
+    },
+  }),
 
   actions: {
     pause: {
@@ -204,81 +205,6 @@ const Past = ({ monitor, transitions }: MonitorView) =>
   monitor.last_ping_at === null ? null : (
     <History transitions={transitions} state={monitor.state} now={usePage().now} />
   )
-
-function Pings({ pings, selected, monitor }: MonitorView) {
-  const { href } = usePage()
-  const { second } = useTimes()
-  const hrefOf = ({ number }: Ping) => href(`/monitors/${monitor.id}`, { ping: `${number}` })
-  if (pings.length === 0) return null
-  const ended = pings.filter(({ signal }) => signal === 'success' || signal === 'fail').toReversed()
-  return (
-    <>
-      {ended.some(({ duration_ms }) => duration_ms !== null) && (
-        <Section id="durations" title="Durations" isCard>
-          <ExecutionStrip
-            label={`Last ${ended.length} runs`}
-            runs={ended.map((ping) => ({
-              href: hrefOf(ping),
-              when: second(Date.parse(ping.received_at)),
-              outcome: ping.signal === 'fail' ? 'bad' : 'good',
-              word: signalWords(ping).word,
-              ...(ping.duration_ms !== null && { took: ping.duration_ms }),
-              isSelected: ping.number === selected?.number,
-            }))}
-          />
-        </Section>
-      )}
-      {selected && <SelectedPing ping={selected} />}
-      <Section id="pings" title="Last pings">
-        <DataTable
-          caption="Last pings"
-          columns={COLUMNS}
-          rows={pings.slice(0, LISTED)}
-          hrefOf={hrefOf}
-          idOf={({ number }) => `ping-${number}`}
-        />
-      </Section>
-    </>
-  )
-}
-
-const COLUMNS: Column<Ping>[] = [
-  { label: 'Received', isWide: true, cell: ({ received_at }) => <At at={received_at} /> },
-  { label: 'Signal', narrow: 'corner', cell: (ping) => <StatusBadge {...signalWords(ping)} /> },
-  {
-    label: 'Duration',
-    align: 'right',
-    cell: ({ duration_ms }) => (duration_ms === null ? '–' : duration(duration_ms)),
-  },
-  {
-    label: 'Run ID',
-    isMono: true,
-    narrow: 'hidden',
-    cell: ({ run_id }) => (run_id === null ? '–' : <Text text={run_id} limit={24} />),
-  },
-  {
-    label: 'IP address',
-    isMono: true,
-    narrow: 'hidden',
-    cell: ({ ip_address }) => ip_address ?? '–',
-  },
-]
-
-const SelectedPing = ({ ping }: { ping: Ping }) => (
-  <Section
-    id="ping"
-    title={`Ping ${ping.number}`}
-    aside={<StatusBadge {...signalWords(ping)} />}
-    note={<At at={ping.received_at} />}
-    isCard
-  >
-    {ping.body === null ? (
-      <p class="hint">Without a body.</p>
-    ) : (
-      <BodyView title="Body" text={ping.body} />
-    )}
-  </Section>
-)
 
 const About = ({ monitor }: MonitorView) => (
   <Section id="about" title="About" isCard>
