@@ -114,6 +114,12 @@ test('A moved job has its options, its secret headers and the signing secret', a
     )
     await expect(importInto(home, fileOf(changed))).rejects.toThrow(`cron_job.${field}`)
   }
+  const again = lines.flatMap((line) =>
+    line.kind === 'delayed_job' ? [line, { ...line, id: idNumber(1) }] : [line],
+  )
+  await expect(importInto(home, fileOf(again))).rejects.toThrow(
+    'delayed_job.deduplication_id: is already used by another delayed_job',
+  )
   await move()
   const shown = { ...options, secret_headers: { 'X-Key': '********' } }
   expect(await list(JOBS)).toMatchObject([{ ...shown, ...schedule }])

@@ -1,8 +1,10 @@
 import { Type } from '@sinclair/typebox'
+import { sha256 } from '../../../platform/crypto.ts'
 import { invalid } from '../../../platform/errors.ts'
 import { json, sealedText } from '../../../platform/portable/fields.ts'
 import {
   asItIs,
+  type Field,
   numbered,
   type Portable,
   type PortableTable,
@@ -20,6 +22,18 @@ const asNew = (instead: () => number | null) => ({
   instead,
 })
 
+const sealed = sealedText(monitorToken)
+
+/** Requires the token that `tokenHash`, which is read before, belongs to: pings would not find its monitor. */
+const token: Field<MonitorRow> = {
+  ...sealed,
+  read(value, row, sealing) {
+    if (sha256(`${value}`) !== row.tokenHash)
+      throw invalid('must be the token of token_hash', { field: 'token', rule: 'mismatch' })
+    return sealed.read(value, row, sealing)
+  },
+}
+
 const monitor: PortableTable<MonitorRow> = {
   kind: 'monitor',
   table: monitors,
@@ -31,7 +45,7 @@ const monitor: PortableTable<MonitorRow> = {
     tags: json(Tags),
     notes: asItIs,
     tokenHash: asItIs,
-    token: sealedText(monitorToken),
+    token,
     badgeToken: asItIs,
     periodSeconds: asItIs,
     schedule: asItIs,

@@ -172,7 +172,12 @@ test('A monitor moves with its tenant and URLs, and has its whole time again', a
     paused.id,
   )
   await using home = await bootTestApp({ start: new Date(clock.now() + HOUR).toISOString() })
-  await importInto(home, fileOf(exportOf(app, acme.id)))
+  const lines = exportOf(app, acme.id)
+  const other = lines.map((line) =>
+    line.kind === 'monitor' ? { ...line, token: 'x'.repeat(43) } : line,
+  )
+  await expect(importInto(home, fileOf(other))).rejects.toThrow('monitor.token: must be the token')
+  await importInto(home, fileOf(lines))
   const caller = { tenantId: acme.id } as never
   const expected_at = new Date(home.clock.now() + 10 * 60_000).toISOString()
   expect(home.clockwork.monitors.list(caller)).toMatchObject([
