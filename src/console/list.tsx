@@ -157,3 +157,12 @@ export function optionsOf(
     ({ value, label }) => ({ value, label: shorten(label, MAX_OPTION_LENGTH) }),
   )
 }
+
+/** A filter by tag, if there are any. */
+export function tagFilter(tags: readonly string[], chosen = ''): Filter[] {
+  const options = optionsOf(
+    tags.map((tag) => ({ value: tag, label: tag })),
+    chosen || undefined,
+  )
+  return options.length === 0 ? [] : [{ name: 'tag', label: 'Tag', value: chosen, options }]
+}

@@ -116,6 +116,10 @@ export const createQueries = (store: Store) => {
     /** The delayed jobs that a filter finds, by status. */
     delayedCounts: (tenantId: string, filter: DelayedFilter): DelayedCounts =>
       delayedJobLists.count(tenantId, filter),
+
+    /** Tags of the newest delayed jobs, by name. */
+    delayedTags: delayedJobLists.tags,
+
     /** The newest attempts of one of the tenant's jobs of either kind, without response bodies. */
     attempts: (tenantId: string, jobId: string, limit = LISTED_EXECUTIONS): ExecutionSummary[] =>
       attemptSummaries.attempts(tenantId, jobId, limit),

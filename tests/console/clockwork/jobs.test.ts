@@ -301,17 +301,21 @@ async function withDelayed() {
   return { ...acme, delayed }
 }
 
-test('The list of delayed jobs starts with a command, and finds jobs by status, name and URL', async () => {
+test('The list of delayed jobs starts with a command, and finds jobs by status, name, URL and tag', async () => {
   const { owner, delayed, target } = await withDelayed()
   await owner.sees(DELAYED, "/v1/clockwork/delayed'")
   const first = await delayed({ name: 'first' })
-  const second = await delayed({ name: 'second', url: `${target.url}/orders` })
+  const second = await delayed({ name: 'second', url: `${target.url}/orders`, tags: ['eu'] })
   await owner.send(`${DELAYED}/${second}/cancel`)
   await owner.sees(DELAYED, '1 pending, next run', 'Upcoming runs: 1 in the next')
+  await owner.sees(`${DELAYED}?tag=eu`, 'value="eu"', 'Cancelled1')
+  await owner.sees(`${DELAYED}/${second}`, '/delayed?tag=eu')
   for (const [query, found] of [
     ['status=pending', first],
     ['status=cancelled', second],
     ['q=ORDERS', second],
+    ['tag=eu', second],
+    ['tag=eu&q=orders', second],
   ] as const)
     expect([query, (await owner.open(`${DELAYED}?${query}`)).rows]).toEqual([query, [found]])
   await owner.send(`${DELAYED}/${first}/cancel`)

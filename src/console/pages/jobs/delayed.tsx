@@ -16,7 +16,7 @@ import type { Page } from '../../../platform/cursor.ts'
 import { DAY_MS, HOUR_MS } from '../../../platform/durations.ts'
 import { bulk, useSelection } from '../../bulk.ts'
 import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
-import { ListChips, ListFilters, useList } from '../../list.tsx'
+import { ListChips, ListFilters, tagFilter, useList } from '../../list.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import { type TimeFilter, timeFilterIn } from '../../time-filter.ts'
 import { DELAYED_WORDS } from './execution.tsx'
@@ -43,6 +43,8 @@ interface DelayedList {
   summary: ReturnType<typeof summaryOf>
   /** Jobs that match the search and the time, by status. */
   counts: DelayedCounts
+  /** Tags of the newest jobs. */
+  tags: readonly string[]
   time: TimeFilter
 }
 
@@ -68,6 +70,7 @@ export const delayedList = page({
     found: foundBy(context, { cursor: context.position.cursor, limit: ON_A_PAGE }),
     summary: summaryOf(context),
     counts: context.clockwork.queries.delayedCounts(context.tenantId, filterOf(context)),
+    tags: context.clockwork.queries.delayedTags(context.tenantId),
     time: timeIn(context),
   }),
 
@@ -75,7 +78,7 @@ export const delayedList = page({
 
   view(list) {
     const { found, counts, time } = list
-    const { href, may } = usePage()
+    const { href, may, query } = usePage()
     const { isFiltered, pagesTo, sortedBy } = useList()
     const isNone = counts.all === 0 && !isFiltered
     const action = may('change') && (
@@ -104,7 +107,11 @@ export const delayedList = page({
                 tone: DELAYED_WORDS[value].tone,
               }))}
             />
-            <ListFilters search={{ label: 'Search by name, URL or ID' }} time={time} />
+            <ListFilters
+              search={{ label: 'Search by name, URL or ID' }}
+              filters={tagFilter(list.tags, query.tag)}
+              time={time}
+            />
           </>
         )}
         <DataTable
@@ -144,7 +151,8 @@ const timeIn = (context: PageContext) => timeFilterIn(context, { label: 'Run at'
 
 function filterOf(context: PageContext) {
   const { since, until } = timeIn(context)
-  return { q: context.query.q, since, until }
+  const { q, tag } = context.query
+  return { q, tag, since, until }
 }
 
 /** Jobs that match the filter of the query string, in its order. */

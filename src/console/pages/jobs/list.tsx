@@ -19,7 +19,7 @@ import { isoOrNull, isoTime } from '../../../platform/clock.ts'
 import type { Page } from '../../../platform/cursor.ts'
 import { bulk, useSelection } from '../../bulk.ts'
 import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
-import { ListChips, ListFilters, optionsOf, useList } from '../../list.tsx'
+import { ListChips, ListFilters, tagFilter, useList } from '../../list.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import { Outcomes, Recent } from './charts.tsx'
 import { OUTCOMES } from './execution.tsx'
@@ -111,7 +111,7 @@ export const jobList = page({
 
   view(list) {
     const { found, all, counts } = list
-    const { href, may, now } = usePage()
+    const { href, may, now, query } = usePage()
     const { pagesTo, sortedBy } = useList()
     const isNone = all.all === 0
     const action = may('change') && (
@@ -140,7 +140,7 @@ export const jobList = page({
             />
             <ListFilters
               search={{ label: 'Search by name, URL or ID' }}
-              filters={filtersOf(list)}
+              filters={tagFilter(list.tags, query.tag)}
             />
           </>
         )}
@@ -195,16 +195,6 @@ function foundBy(
     tag: query.tag,
     state,
   })
-}
-
-/** By tag, if there are any. */
-function filtersOf({ tags }: JobList) {
-  const value = usePage().query.tag || undefined
-  const options = optionsOf(
-    tags.map((tag) => ({ value: tag, label: tag })),
-    value,
-  )
-  return options.length === 0 ? [] : [{ name: 'tag', label: 'Tag', value, options }]
 }
 
 const NoJobs = ({ action }: { action: ReturnType<typeof LinkButton> | false }) => (

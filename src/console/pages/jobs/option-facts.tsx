@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Text } from '../../../../views/ui/text.tsx'
 import { duration } from '../../../../views/ui/time.tsx'
+import { url } from '../../../../views/ui/url.ts'
 import type { RetryOptions } from '../../../engines/clockwork/job-options.ts'
 import type { CronJob, DelayedJob } from '../../../engines/clockwork/model.ts'
 import { SECOND_MS } from '../../../platform/durations.ts'
@@ -19,7 +20,7 @@ export function optionFacts(
   job: Omit<DelayedJob, 'run_at' | 'status'> & Partial<Pick<CronJob, 'overlap'>>,
 ): Fact[] {
   const { href } = usePage()
-  const isCron = job.overlap !== undefined
+  const list = href(job.overlap === undefined ? '/delayed' : '/jobs')
   const facts: [name: string, value: ComponentChildren][] = [
     ['Timeout', job.timeout_ms && duration(job.timeout_ms)],
     ['Retries', job.retry && retryWords(job.retry)],
@@ -27,7 +28,7 @@ export function optionFacts(
     ['Overlap', job.overlap && OVERLAPS[job.overlap]],
     ['Secret headers', Object.keys(job.secret_headers).join(', ')],
     ['Signed', job.signed && <a href={href('/jobs/signing-secret')}>Standard Webhooks</a>],
-    ['Tags', isCron ? job.tags.map((tag) => <Tag tag={tag} />) : job.tags.join(', ')],
+    ['Tags', job.tags.map((tag) => <Tag tag={tag} list={list} />)],
     ['Deduplication ID', job.deduplication_id && <Text text={job.deduplication_id} limit={80} />],
     ['Notes', job.notes && <Text text={job.notes} limit={2000} />],
   ]
@@ -35,9 +36,9 @@ export function optionFacts(
 }
 
 /** Links to the jobs with this tag. */
-const Tag = ({ tag }: { tag: string }) => (
+const Tag = ({ tag, list }: { tag: string; list: string }) => (
   <>
-    <a href={usePage().href('/jobs', { tag })}>{tag}</a>{' '}
+    <a href={url('', list, { tag })}>{tag}</a>{' '}
   </>
 )
 

@@ -13,7 +13,7 @@ import { isoOrNull } from '../../../platform/clock.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { bulk, useSelection } from '../../bulk.ts'
 import { ExportMenu, exportOf } from '../../export.tsx'
-import { ListChips, ListFilters, optionsOf, useList } from '../../list.tsx'
+import { ListChips, ListFilters, tagFilter, useList } from '../../list.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import { expectationWords, STATE_WORDS, STATES, secondsText } from './words.ts'
 
@@ -214,27 +214,15 @@ const Counts = ({ found }: MonitorList) => (
   />
 )
 
-const Filters = (list: MonitorList) => {
-  const { tag } = usePage().query
-  const tags = [...new Set(list.all.flatMap((monitor) => monitor.tags))].toSorted()
-  const options = [
-    { value: '', label: 'All tags' },
-    ...optionsOf(
-      tags.map((tag) => ({ value: tag, label: tag })),
-      tag || undefined,
-    ),
-  ]
-  return (
-    <ListFilters
-      search={{ label: 'Search by name or ID' }}
-      filters={
-        tags.length === 0
-          ? []
-          : [{ name: 'tag', label: 'Tag', options, ...(tag && { value: tag }) }]
-      }
-    />
-  )
-}
+const Filters = ({ all }: MonitorList) => (
+  <ListFilters
+    search={{ label: 'Search by name or ID' }}
+    filters={tagFilter(
+      [...new Set(all.flatMap(({ tags }) => tags))].toSorted(),
+      usePage().query.tag,
+    )}
+  />
+)
 
 const NoMonitors = ({ action }: { action: ReturnType<typeof LinkButton> | false }) => (
   <EmptyState

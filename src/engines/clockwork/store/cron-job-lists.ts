@@ -4,7 +4,7 @@ import type { Db } from '../../../db/open.ts'
 import { JOBS_PER_TENANT } from '../limits.ts'
 import { cronJobs, LAST_RUN, NAME, NEXT_RUN, NO_NEXT_RUN } from '../schema.ts'
 import type { CronJobRow } from './cron-jobs.ts'
-import { isFound, searchFor } from './job-search.ts'
+import { createTags, isFound, isTagged, searchFor } from './job-search.ts'
 
 /** The columns of a job that lists show, without its request, which may be large. */
 const SUMMARY = {
@@ -64,8 +64,6 @@ export function createCronJobLists({ orm, client }: Db) {
   const isInState = sql`(${$('state')} = ''
     or case ${$('state')} when 'paused' then is_active = 0 else last_status = 'failed' end)`
 
-  const isTagged = sql`(${$('tag')} = '' or exists (select 1 from json_each(tags) where value = ${$('tag')}))`
-
   const sorted = sortable({ keys: JOB_ORDERS.keys, seq: cronJobs.seq }, (where, orderBy) =>
     orm
       .select(SUMMARY)
@@ -100,11 +98,6 @@ export function createCronJobLists({ orm, client }: Db) {
   }
   const countAll = countOf(ofTenant)
   const countFound = countOf(and(ofTenant, isTagged, isFound(cronJobs)))
-  const tags = client.prepare<{ tag: string }, { tenantId: string }>(`
-    select distinct value as tag
-    from (select tags from cron_jobs where tenant_id = +$tenantId and tags <> '[]'
-      limit ${JOBS_PER_TENANT}) as some, json_each(some.tags)
-    limit ${MAX_TAGS}`)
 
   return {
     list: (tenantId: string, query: JobQuery): CronJobSummary[] =>
@@ -119,17 +112,13 @@ export function createCronJobLists({ orm, client }: Db) {
     /** The jobs that a search and a tag find, by state. Without them, counts within an index. */
     count: (tenantId: string, { q = '', tag = '' }: JobFilter = {}): JobCounts =>
       (q + tag === '' ? countAll : countFound).get({ tenantId, tag, ...searchFor(q) }) as JobCounts,
-    /** Tags of jobs, sorted. */
-    tags: (tenantId: string): string[] =>
-      tags
-        .all({ tenantId })
-        .map(({ tag }) => tag)
-        .toSorted(),
+    tags: createTags(
+      client,
+      `select tags from cron_jobs where tenant_id = +$tenantId and tags <> '[]'
+        limit ${JOBS_PER_TENANT}`,
+    ),
   }
 }
-
-/** More than a filter can show. */
-const MAX_TAGS = 200
 
 const summaryOf = ({ tags, ...job }: StoredSummary): CronJobSummary => ({
   ...job,

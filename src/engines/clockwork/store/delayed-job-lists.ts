@@ -5,7 +5,7 @@ import { END } from '../../../platform/scan.ts'
 import { JOBS_PER_TENANT } from '../limits.ts'
 import { delayedJobs } from '../schema.ts'
 import type { DelayedJobRow, DelayedStatus } from './delayed-jobs.ts'
-import { isFound, searchFor } from './job-search.ts'
+import { createTags, isFound, isTagged, searchFor } from './job-search.ts'
 
 /** The columns of a job that lists show, without its request, which may be large. */
 const SUMMARY = {
@@ -36,10 +36,14 @@ export type DelayedSort = keyof typeof DELAYED_ORDERS.keys
 export interface DelayedFilter {
   /** A text in the name or URL, or the id. */
   q?: string | undefined
+  tag?: string | undefined
   /** Limit the time of the run. */
   since?: number | undefined
   until?: number | undefined
 }
+
+/** The number of jobs, the newest, whose tags a filter offers. */
+const TAGGED = 2000
 
 type DelayedQuery = DelayedFilter & { status?: DelayedStatus | undefined } & Order<DelayedSort> &
   Range
@@ -47,13 +51,13 @@ type DelayedQuery = DelayedFilter & { status?: DelayedStatus | undefined } & Ord
 export type DelayedCounts = Record<DelayedStatus | 'all', number>
 
 /** Lists of delayed jobs. A filter may read all of a tenant's jobs, whose number is limited. */
-export function createDelayedJobLists({ orm }: Db) {
+export function createDelayedJobLists({ orm, client }: Db) {
   const $ = sql.placeholder
   const isBetween = and(
     eq(delayedJobs.tenantId, $('tenantId')),
     sql`run_at >= ${$('since')} and run_at < ${$('until')}`,
   )
-  const isAny = and(isBetween, isFound(delayedJobs))
+  const isAny = and(isBetween, isTagged, isFound(delayedJobs))
 
   const sorted = sortable({ keys: DELAYED_ORDERS.keys, seq: delayedJobs.seq }, (where, orderBy) =>
     orm
@@ -87,8 +91,9 @@ export function createDelayedJobLists({ orm }: Db) {
   }
   const [countAll, countFound] = [countIn(isBetween), countIn(isAny)]
 
-  const valuesOf = (tenantId: string, { q, since = 0, until = END }: DelayedFilter) => ({
+  const valuesOf = (tenantId: string, { q, tag = '', since = 0, until = END }: DelayedFilter) => ({
     tenantId,
+    tag,
     since,
     until,
     ...searchFor(q),
@@ -101,8 +106,15 @@ export function createDelayedJobLists({ orm }: Db) {
       const range = by === 'run_at' ? query : { after, limit }
       return sorted(query, { ...valuesOf(tenantId, query), status }, range)
     },
-    /** The jobs that a filter finds, by status. Without a search, counts within an index. */
+    /** The jobs that a filter finds, by status. Without a search or tag, counts within an index. */
     count: (tenantId: string, filter: DelayedFilter): DelayedCounts =>
-      (filter.q ? countFound : countAll).get(valuesOf(tenantId, filter)) as DelayedCounts,
+      (filter.q || filter.tag ? countFound : countAll).get(
+        valuesOf(tenantId, filter),
+      ) as DelayedCounts,
+    tags: createTags(
+      client,
+      `select tags from delayed_jobs where tenant_id = $tenantId
+        order by created_at desc limit ${TAGGED}`,
+    ),
   }
 }

@@ -1,3 +1,4 @@
+import type { Database } from 'bun:sqlite'
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 
 const $ = sql.placeholder
@@ -15,4 +16,22 @@ export function searchFor(q = '') {
   const pattern = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
   const isAscii = /^[ -~]*$/.test(q)
   return { q, lower: pattern(q.toLowerCase()), upper: isAscii ? null : pattern(q.toUpperCase()) }
+}
+
+/** Selects jobs that have a tag: all of them for ''. */
+export const isTagged = sql`(${$('tag')} = '' or exists (select 1 from json_each(tags) where value = ${$('tag')}))`
+
+/** More than a filter can show. */
+const MAX_TAGS = 200
+
+/** Reads the tags of a tenant, sorted. `some` selects the tags of a limited number of jobs. */
+export function createTags(client: Database, some: string) {
+  const tags = client.prepare<{ tag: string }, { tenantId: string }>(
+    `select distinct value as tag from (${some}) as some, json_each(some.tags) limit ${MAX_TAGS}`,
+  )
+  return (tenantId: string): string[] =>
+    tags
+      .all({ tenantId })
+      .map(({ tag }) => tag)
+      .toSorted()
 }
