@@ -89,11 +89,21 @@ const usualSpellings = (): ReadonlySet<string> =>
 /** Names of all zones, for a form. */
 export const timeZones = (): readonly string[] => [...usualSpellings()]
 
-/** Keeps formats, because creating one takes as long as formatting a page of times. */
+/**
+ * Keeps formats, because creating one takes as long as formatting a page of times. A stored zone that
+ * only a later version knows is shown as UTC.
+ */
 function createFormats(create: (zone: string) => Intl.DateTimeFormat) {
   const formats = new Map<string, Intl.DateTimeFormat>()
+  const createKnown = (zone: string) => {
+    try {
+      return create(zone)
+    } catch {
+      return create(UTC)
+    }
+  }
   return (zone: string): Intl.DateTimeFormat => {
-    const known = formats.get(zone) ?? create(zone)
+    const known = formats.get(zone) ?? createKnown(zone)
     formats.set(zone, known)
     return known
   }

@@ -43,27 +43,21 @@ export function createClockwork(
     store,
     keptMs: config.retention.delayedJobsMs,
   })
+  const jobAlerts = createJobAlerts({ store, alerts, tell: parts.tell })
   const monitoring = createMonitoring(platform, { ...parts, expect: (at) => loop.expect(at) })
   const queue = createRunQueue({
     store,
     clock,
     tick,
     timeoutMs,
-    slots: createSlots({ store, events }),
+    slots: createSlots({ store, clock, jobAlerts, events }),
     beginAttempt: createBeginAttempt({
       store,
       clock,
       failuresKeptMs: config.retention.failedExecutionsMs,
       timeoutMs,
     }),
-    settling: createSettling({
-      store,
-      tick,
-      retryDelaysMs,
-      completeDelayedJob,
-      jobAlerts: createJobAlerts({ store, alerts, tell: parts.tell }),
-      events,
-    }),
+    settling: createSettling({ store, tick, retryDelaysMs, completeDelayedJob, jobAlerts, events }),
     send: createAttempt({ outbound, clock, secretHeaders, signingSecrets }),
     watch: monitoring.watch,
   })

@@ -7,6 +7,11 @@ import type { ExecutionResult } from './store/executions.ts'
 import type { Store } from './store/index.ts'
 import type { LeasedRun } from './store/runs.ts'
 
+type EndedRun = Pick<
+  LeasedRun,
+  'tenantId' | 'jobKind' | 'jobId' | 'executionId' | 'slotAt' | 'attempt'
+>
+
 export type JobAlerts = ReturnType<typeof createJobAlerts>
 
 /**
@@ -17,7 +22,7 @@ export function createJobAlerts(parts: { store: Store; alerts: Alerts; tell: Tel
   const { store, alerts, tell } = parts
 
   /** A run that gets no further attempt. Runs within the commit that ends it. */
-  function ended(run: LeasedRun, outcome: AttemptOutcome) {
+  function ended(run: EndedRun, outcome: AttemptOutcome) {
     const { tenantId, jobId } = run
     const key = { tenantId, kind: 'job.failed', subject: `job:${jobId}` } as const
     if (run.jobKind === 'delayed') return delayedEnded(key, run, outcome)
@@ -34,7 +39,7 @@ export function createJobAlerts(parts: { store: Store; alerts: Alerts; tell: Tel
 
   function delayedEnded(
     key: { tenantId: string; kind: 'job.failed'; subject: string },
-    run: LeasedRun,
+    run: EndedRun,
     outcome: AttemptOutcome,
   ) {
     const job = outcome.errorCode !== null && store.delayedJobs.find(run.tenantId, run.jobId)
@@ -47,7 +52,7 @@ export function createJobAlerts(parts: { store: Store; alerts: Alerts; tell: Tel
   const tellOf = (
     type: 'job.failed' | 'job.recovered',
     name: string,
-    run: LeasedRun,
+    run: EndedRun,
     reason: Record<string, unknown> = {},
   ) =>
     tell({
@@ -69,7 +74,7 @@ export function createJobAlerts(parts: { store: Store; alerts: Alerts; tell: Tel
   return { ended }
 }
 
-const pathOf = ({ jobKind, jobId }: LeasedRun): string =>
+const pathOf = ({ jobKind, jobId }: EndedRun): string =>
   jobKind === 'delayed' ? `/delayed/${jobId}` : `/jobs/${jobId}`
 
 const errorOf = ({ errorCode, result }: AttemptOutcome) => ({

@@ -120,3 +120,25 @@ test('Without an endpoint that lists the events of jobs, none is stored', async 
   expect(openOf(fixture)).toMatchObject([{ kind: 'job.failed' }])
   expect(await events()).toEqual([])
 })
+
+test('A job in a time zone that only a later version knows fails and is paused with the reason, and others go on', async () => {
+  const fixture = await fresh()
+  const { app, acme, clock, target, createJob, executionsOf } = fixture
+  const unknown = await createJob({ name: 'report', url: `${target.url}/unknown` })
+  await createJob({ name: 'other', url: `${target.url}/other` })
+  app.db.client.run(`update cron_jobs set time_zone = 'Mars/Olympus' where id = ?`, [unknown.id])
+  await clock.advance(MINUTE)
+  expect(target.requests.map(({ path }) => path)).toEqual(['/hook/other'])
+  const reason = `can't read the schedule * * * * * in Mars/Olympus`
+  expect(await executionsOf(unknown)).toMatchObject([
+    { status: 'failed', error_message: expect.stringContaining(reason) },
+  ])
+  const alert = { ...FAILING, text: expect.stringContaining(reason) }
+  expect(openOf(fixture)).toMatchObject([alert])
+  const path = `${JOBS}/${unknown.id}`
+  expect((await acme.api.get(path)).body).toMatchObject({ is_active: false })
+  expect((await acme.api.patch(path, { is_active: true })).status).toBe(400)
+  await acme.api.patch(path, { is_active: true, time_zone: 'Europe/Berlin' })
+  await clock.advance(MINUTE)
+  expect(openOf(fixture)).toEqual([])
+})

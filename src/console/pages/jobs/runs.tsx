@@ -6,7 +6,7 @@ import { useTimes } from '../../../../views/ui/time.tsx'
 import { counted, numeral } from '../../../../views/ui/words.ts'
 import type { CronJob, CronJobDetail } from '../../../engines/clockwork/model.ts'
 import type { ExecutionSummary } from '../../../engines/clockwork/queries.ts'
-import { countOccurrences, scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
+import { countOccurrences, readableSchedule } from '../../../engines/clockwork/schedule/index.ts'
 import { usePage } from '../../page.tsx'
 import { type JobAttempts, OUTCOMES } from './execution.tsx'
 
@@ -110,7 +110,7 @@ export function skippedSlotsIn(
   job: CronJob,
   attempts: readonly ExecutionSummary[],
 ): Map<number, number> {
-  const schedule = scheduleOf(job.schedule, job.time_zone)
+  const schedule = readableSchedule(job.schedule, job.time_zone)
   const since = Date.parse(job.updated_at)
   const started = attempts.flatMap(({ trigger, slotAt }) =>
     trigger === 'schedule' && slotAt >= since ? [slotAt] : [],
@@ -119,7 +119,7 @@ export function skippedSlotsIn(
   const skippedSlots = new Map<number, number>()
   for (const [index, slot] of slots.entries()) {
     const before = slots[index - 1]
-    if (before === undefined) continue
+    if (before === undefined || !schedule) continue
     const skipped = countOccurrences(schedule, before, slot - 1, MAX_SKIPPED)
     if (skipped > 0) skippedSlots.set(slot, skipped)
   }

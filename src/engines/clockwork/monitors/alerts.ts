@@ -1,4 +1,5 @@
 import type { Alerts } from '../../../platform/alerts/index.ts'
+import { readableSchedule } from '../schedule/index.ts'
 import type { State } from './states.ts'
 import type { MonitorRow } from './store.ts'
 
@@ -11,14 +12,16 @@ export const subjectOf = (id: string): string => `monitor:${id}`
  */
 export function alertOf(
   alerts: Pick<Alerts, 'open' | 'resolve' | 'close'>,
-  { tenantId, id, name, lastPingAt }: MonitorRow,
+  { tenantId, id, name, lastPingAt, schedule, timeZone }: MonitorRow,
   from: State,
   to: State,
 ) {
   const key = { tenantId, kind: 'monitor.down', subject: subjectOf(id) } as const
   if (to === 'down') {
-    const text =
-      lastPingAt === null
+    const isReadable = schedule === null || readableSchedule(schedule, timeZone)
+    const text = !isReadable
+      ? `This version of Gatehouse can't read its schedule ${schedule} in ${timeZone}.`
+      : lastPingAt === null
         ? 'No ping has arrived.'
         : 'A ping reported a failure, or none came in time.'
     alerts.open({ ...key, name, text, path: `/monitors/${id}` })

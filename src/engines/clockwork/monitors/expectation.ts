@@ -1,7 +1,7 @@
 import { SECOND_MS } from '../../../platform/durations.ts'
 import { fail, invalid } from '../../../platform/errors.ts'
 import { checkedTimeZone } from '../../../platform/time-zone.ts'
-import { scheduleOf } from '../schedule/index.ts'
+import { readableSchedule, scheduleOf } from '../schedule/index.ts'
 import type { MonitorRow } from './store.ts'
 
 /** When pings are expected: a period after the last one, or at the times of a schedule. */
@@ -34,18 +34,19 @@ export function chosenBetween(known: Given, { periodSeconds, schedule }: Given) 
 export function checkExpectation(expectation: Expectation, now: number) {
   if (checkedTimeZone(expectation.timeZone) !== expectation.timeZone)
     throw invalid('must have its usual spelling', { field: 'time_zone', rule: 'format' })
+  if (expectation.schedule !== null) scheduleOf(expectation.schedule)
   if (nextExpected(expectation, now) === undefined)
     fail(invalid('has no time before the year 10000', { field: 'schedule', rule: 'never' }))
 }
 
-/** When the next ping is expected after one at `at`; undefined if never. */
+/** When the next ping is expected after one at `at`; undefined if never, or if the schedule can't be read. */
 export const nextExpected = (
   { periodSeconds, schedule, timeZone }: Omit<Expectation, 'graceSeconds'>,
   at: number,
 ): number | undefined =>
   schedule === null
     ? at + (periodSeconds ?? 0) * SECOND_MS
-    : scheduleOf(schedule, timeZone).next(at)
+    : readableSchedule(schedule, timeZone)?.next(at)
 
 export const graceMs = ({ graceSeconds }: Pick<Expectation, 'graceSeconds'>): number =>
   graceSeconds * SECOND_MS

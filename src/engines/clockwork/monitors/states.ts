@@ -44,7 +44,10 @@ export function afterPing(monitor: Monitor, { signal, rid }: Ping, now: number):
   const ended = { ...monitor, ...afterRun(monitor, { signal, rid }, now), lastPingAt: now }
   if (monitor.state === 'paused') return timed(ended)
   if (signal === 'fail') return timed(into('down', ended, now))
-  return timed({ ...into('up', ended, now), ...expecting(monitor, now) })
+  const expectedAt = nextExpected(monitor, now)
+  // Without the time of the next ping, nothing would be noticed.
+  if (expectedAt === undefined) return timed(into('down', ended, now))
+  return timed({ ...into('up', ended, now), expectedAt })
 }
 
 /** A run ends with a ping that has its run ID, with a failure, or with a ping without an ID. */
@@ -72,10 +75,11 @@ const EXPLAINING_SHARE = 1 / 4
  * late and has its grace time from now. A run in progress is forgotten: its end may have been missed.
  */
 export function afterOutage(monitor: Monitor, now: number, outageMs: number): Standing {
-  const isExplained = outageMs > graceMs(monitor) * EXPLAINING_SHARE
-  return isExplained && monitor.state !== 'late'
-    ? timed({ ...monitor, ...NO_RUN, ...expecting(monitor, now) })
-    : timed({ ...into('late', monitor, now), ...NO_RUN, expectedAt: now })
+  const isExplained = outageMs > graceMs(monitor) * EXPLAINING_SHARE && monitor.state !== 'late'
+  const expectedAt = isExplained ? nextExpected(monitor, now) : undefined
+  return expectedAt === undefined
+    ? timed({ ...into('late', monitor, now), ...NO_RUN, expectedAt: now })
+    : timed({ ...monitor, ...NO_RUN, expectedAt })
 }
 
 /** Ends a run in progress. Nothing is due until the monitor is resumed. */

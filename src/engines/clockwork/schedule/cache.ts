@@ -1,3 +1,4 @@
+import { AppError } from '../../../platform/errors.ts'
 import { UTC } from '../../../platform/time-zone.ts'
 import { parseSchedule, type Schedule } from './schedule.ts'
 
@@ -39,3 +40,13 @@ const ofZones = createScheduleCache(GENERATION, (key) => {
 /** The schedule of an expression, parsed at most once while in use. Throws `invalid`. */
 export const scheduleOf = (expression: string, timeZone = UTC): Schedule =>
   timeZone === UTC ? ofUtc(expression) : ofZones(`${timeZone} ${expression}`)
+
+/** The same, but undefined for what only a later version that used the database can read. */
+export function readableSchedule(expression: string, timeZone: string): Schedule | undefined {
+  try {
+    return scheduleOf(expression, timeZone)
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
+  }
+}

@@ -1,4 +1,4 @@
-export { scheduleOf } from './cache.ts'
+export { readableSchedule, scheduleOf } from './cache.ts'
 export { clockChangeWarnings } from './clock-changes.ts'
 export { countOccurrences, parseSchedule, type Schedule } from './schedule.ts'
 export { scheduleWarnings } from './warnings.ts'

@@ -1,5 +1,5 @@
 import { DAY_MS, MINUTE_MS } from '../../../platform/durations.ts'
-import { offsetAt } from '../../../platform/time-zone.ts'
+import { checkedTimeZone, offsetAt } from '../../../platform/time-zone.ts'
 
 /** A time in which clocks of a zone have one offset. All numbers are minutes. */
 export interface Period {
@@ -84,9 +84,9 @@ function firstWhere(holds: (n: number) => boolean, below: number, above: number)
 
 const zones = new Map<string, Zone>()
 
-/** The clocks of a time zone by its name in the usual spelling. */
+/** The clocks of a time zone by its name in the usual spelling. Throws `invalid` if it is unknown. */
 export function zoneOf(name: string): Zone {
-  const known = zones.get(name) ?? createZone(name)
+  const known = zones.get(name) ?? createZone(checkedTimeZone(name))
   zones.set(name, known)
   return known
 }

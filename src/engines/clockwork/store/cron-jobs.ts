@@ -75,6 +75,7 @@ export function createCronJobStore({ orm, client }: Db) {
     .set({ lastRunAt: sql`${$('at')}` })
     .where(mine)
     .prepare()
+  const pause = orm.update(cronJobs).set({ isActive: false }).where(mine).prepare()
   const newestEnded = orm
     .select({ id: executions.id })
     .from(executions)
@@ -141,6 +142,7 @@ export function createCronJobStore({ orm, client }: Db) {
     remove: (tenantId: string, id: string): number | undefined =>
       (remove.get({ tenantId, id }) as { bytes: number } | undefined)?.bytes,
     noteRun: (tenantId: string, id: string, at: number) => noteRun.run({ tenantId, id, at }),
+    pause: (tenantId: string, id: string) => pause.run({ tenantId, id }),
     /** Notes how an execution ended, unless a newer one has ended. */
     noteStatus: (of: {
       tenantId: string

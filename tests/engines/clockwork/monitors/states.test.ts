@@ -90,3 +90,17 @@ test('A new period counts from the change, and ends being late, but not being do
   await ping(monitor, '/fail')
   expect(await change({ grace_seconds: 60 })).toMatchObject({ state: 'down', expected_at: null })
 })
+
+test('A monitor in a time zone that only a later version knows is down with each ping', async () => {
+  const { acme, clock, create, read, ping, storyOf } = await fresh()
+  const [unknown, other] = [await create({ schedule: '5 * * * *' }), await create()]
+  app.db.client.run(`update monitors set time_zone = 'Mars/Olympus' where id = ?`, [unknown.id])
+  for (const one of [unknown, other]) expect(await ping(one)).toEqual([200, 'OK'])
+  expect(await read(unknown)).toMatchObject({ state: 'down', expected_at: null })
+  const [alert] = app.platform.alerts.page(acme.id, 'open', { limit: 9 })
+  expect(alert?.text).toContain('5 * * * * in Mars/Olympus')
+  app.db.client.run(`update monitors set state = 'up', due_at = 1, expected_at = 1`)
+  clock.jump(HOUR)
+  await clock.advance(5000)
+  expect([storyOf(unknown).at(-1), storyOf(other).at(-1)]).toEqual(['late', 'up'])
+})
