@@ -174,7 +174,9 @@ export type Execution = typeof Execution.static
 
 /** The secret that signs requests of jobs. */
 export const SigningSecret = t.Object({
-  secret: t.Nullable(t.String({ description: 'Null before the first signed job.' })),
+  secret: t.Nullable(
+    t.String({ description: "Null before the first signed job, or if it can't be decrypted." }),
+  ),
   previous_expires_at: OptionalTimestamp,
 })
 export type SigningSecret = typeof SigningSecret.static

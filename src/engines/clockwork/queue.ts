@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { DueQueue, Holders, Lane, Lease } from '../../platform/due/queue.ts'
+import { SealError } from '../../platform/sealing/index.ts'
 import { type AttemptOutcome, type SendAttempt, unanswered } from './attempt.ts'
 import type { Attempt, BeginAttempt } from './begin-attempt.ts'
 import type { Watch } from './monitors/watch.ts'
@@ -11,6 +12,8 @@ import type { Tick } from './tick.ts'
 /** Rows changed by one transaction; keeps the delay of requests below about 20 ms. */
 const SLICE = 300
 const BROKEN = 'Gatehouse failed to send the request; see the server log'
+const SEALED =
+  "A secret of the job can't be decrypted: rotate the signing secret, or set the secret headers again"
 
 /** The work of the scheduler for the due loop: cron slots, delayed jobs and the retries of both. */
 export function createRunQueue(parts: {
@@ -44,8 +47,8 @@ export function createRunQueue(parts: {
   const claim = (lane: Lane, limit: number, lease: Lease): Attempt[] =>
     store.runs.ready(lane, limit).flatMap((run) => beginAttempt(run, lane, lease) ?? [])
 
-  const broken = ({ startedAt }: Attempt): AttemptOutcome =>
-    unanswered('internal', BROKEN, startedAt, clock.now())
+  const broken = ({ startedAt }: Attempt, error: unknown): AttemptOutcome =>
+    unanswered('internal', error instanceof SealError ? SEALED : BROKEN, startedAt, clock.now())
 
   const settle = ({ run, startedAt }: Attempt, outcome: AttemptOutcome) =>
     settling.end(run, startedAt, outcome)

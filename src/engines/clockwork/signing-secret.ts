@@ -11,7 +11,7 @@ import type { Audit } from '../../platform/audit/index.ts'
 import type { Caller } from '../../platform/caller.ts'
 import { type Clock, isoOrNull } from '../../platform/clock.ts'
 import { fail } from '../../platform/errors.ts'
-import type { Sealing } from '../../platform/sealing/index.ts'
+import { SealError, type Sealing } from '../../platform/sealing/index.ts'
 import { MASK } from '../../platform/secret-headers.ts'
 import type { SigningSecret as Answer } from './model.ts'
 import { signingSecrets as column } from './sealed.ts'
@@ -35,6 +35,20 @@ export function createSigningSecrets(parts: {
     return JSON.parse(sealing.open(column.purpose, column.boundTo({ tenantId }), sealed))
   }
 
+  /** Without those that can't be decrypted, which a rotation replaces. */
+  function readable(tenantId: string): SigningSecret[] {
+    try {
+      return secretsOf(tenantId)
+    } catch (error) {
+      if (error instanceof SealError) return []
+      throw error
+    }
+  }
+
+  /** Whether there is a secret that can't be decrypted. */
+  const isLost = (tenantId: string): boolean =>
+    store.signingSecrets.find(tenantId) !== undefined && readable(tenantId).length === 0
+
   function save(tenantId: string, secrets: readonly SigningSecret[]) {
     const sealed = sealing.seal(
       column.purpose,
@@ -56,10 +70,10 @@ export function createSigningSecrets(parts: {
     return secrets.length > 0 ? secrets : fail(new Error('the signing secret of jobs is missing'))
   }
 
-  /** Masked for read-only callers, who could otherwise sign requests themselves. */
+  /** Null if there is none that can be decrypted. Masked for read-only callers, who could otherwise sign requests. */
   function get({ tenantId, isReadOnly = false }: Caller): Answer {
     const now = clock.now()
-    const secrets = secretsOf(tenantId)
+    const secrets = readable(tenantId)
     const [secret] = liveSecrets(secrets, now)
     const old = secrets.flatMap(({ expiresAt }) => ((expiresAt ?? 0) > now ? [expiresAt] : []))
     return {
@@ -74,7 +88,7 @@ export function createSigningSecrets(parts: {
     checkSecret(secret)
     return db.commitFor(tenantId, () => {
       const graceMs = grace_seconds * 1000
-      const secrets = rotate(secretsOf(tenantId), secret, { now: clock.now(), graceMs })
+      const secrets = rotate(readable(tenantId), secret, { now: clock.now(), graceMs })
       save(tenantId, secrets)
       const object = `tenant:${tenantId}`
       audit.record({ tenantId, actor, action: 'jobs.secret_rotated', object, detail: { graceMs } })
@@ -82,5 +96,5 @@ export function createSigningSecrets(parts: {
     })
   }
 
-  return { ensure, live, get, replace }
+  return { ensure, live, isLost, get, replace }
 }

@@ -166,7 +166,7 @@ test('The list of jobs is filtered by a tag', async () => {
 })
 
 test('The signing secret of jobs is shown and rotated by members, once there is one', async () => {
-  const { owner, api, job } = await app.newTenant()
+  const { id: tenantId, owner, api, job } = await app.newTenant()
   const path = `${JOBS}/signing-secret`
   await owner.sees(path, 'The first signed job creates it.')
   const id = await job({ signed: true, is_active: false })
@@ -177,6 +177,13 @@ test('The signing secret of jobs is shown and rotated by members, once there is 
   expect(next).not.toBe(secret)
   page.says(next, 'The old secret also signs until').omits(secret)
   expect(owner.audited('jobs.secret_rotated')).toHaveLength(1)
+  app.db.client.run(`update job_signing_secrets set secrets = 'damaged' where tenant_id = ?`, [
+    tenantId,
+  ])
+  ;(await owner.sees(path, "The secret can't be decrypted")).omits('Show secret')
+  await owner.press(path, 'Rotate secret', { grace: 'week' })
+  const repaired = (await api.get('/v1/clockwork/signing-secret')).body
+  expect(repaired).toEqual({ secret: expect.stringContaining('whsec_'), previous_expires_at: null })
   await owner.press(`${JOBS}/${id}`, 'Delete job')
 })
 

@@ -347,3 +347,18 @@ function verified(secret: string, body: string, headers: Headers): boolean {
   const signature = webhook.sign(id, timestamp, body)
   return (headers.get('webhook-signature') ?? '').split(' ').includes(signature)
 }
+
+test('A secret that cannot be decrypted fails a signed job with the reason, until it is rotated', async () => {
+  const { api, acme, createJob, executionsOf, clock, target } = await fresh()
+  const job = await createJob({ signed: true, retry: { max_attempts: 1 } })
+  app.db.client.run(`update job_signing_secrets set secrets = 'x' where tenant_id = ?`, [acme.id])
+  await clock.advance(HALF_MINUTE)
+  expect(target.requests).toEqual([])
+  const error_message = expect.stringContaining('rotate the signing secret')
+  expect(await executionsOf(job)).toMatchObject([{ status: 'failed', error_message }])
+  const none = { secret: null, previous_expires_at: null }
+  expect((await api.get(SIGNING)).body).toEqual(none)
+  await api.post(`${SIGNING}/rotate`, {})
+  await clock.advance(MINUTE)
+  expect(target.requests).toHaveLength(1)
+})

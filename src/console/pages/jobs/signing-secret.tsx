@@ -1,3 +1,4 @@
+import { Banner } from '../../../../views/ui/banner.tsx'
 import { CodeBlock } from '../../../../views/ui/code.tsx'
 import { Confirm } from '../../../../views/ui/confirm.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
@@ -8,6 +9,8 @@ import { SECOND_MS } from '../../../platform/durations.ts'
 import { good, page, usePage } from '../../page.tsx'
 import { GracePeriod, gracePeriodIn } from '../grace-period.tsx'
 
+type Shown = SigningSecret & { isLost: boolean }
+
 /** Shows and rotates the secret that signs requests of jobs. */
 export const jobSigningSecret = page({
   path: '/jobs/signing-secret',
@@ -15,7 +18,10 @@ export const jobSigningSecret = page({
   right: 'change',
   title: 'Signing secret of jobs',
 
-  load: ({ clockwork, caller }): SigningSecret => clockwork.signingSecrets.get(caller('clockwork')),
+  load: ({ clockwork, tenantId, caller }): Shown => ({
+    ...clockwork.signingSecrets.get(caller('clockwork')),
+    isLost: clockwork.signingSecrets.isLost(tenantId),
+  }),
 
   view: (current) => (
     <>
@@ -24,7 +30,7 @@ export const jobSigningSecret = page({
         state={{ sentence: 'Signs the requests of signed jobs by Standard Webhooks.' }}
         aside={<LinkButton href={usePage().href('/jobs')}>View jobs</LinkButton>}
       />
-      {current.secret ? (
+      {current.secret || current.isLost ? (
         <Secret {...current} />
       ) : (
         <p class="hint">The first signed job creates it.</p>
@@ -44,14 +50,20 @@ export const jobSigningSecret = page({
   },
 })
 
-const Secret = ({ secret, previous_expires_at: until }: SigningSecret) => (
+const Secret = ({ secret, isLost, previous_expires_at: until }: Shown) => (
   <Section id="secret" title="Secret" isCard>
-    <details class="fold">
-      <summary>Show secret</summary>
-      <CodeBlock title="Signing secret" what="signing secret">
-        {secret}
-      </CodeBlock>
-    </details>
+    {isLost ? (
+      <Banner tone="bad">
+        The secret can't be decrypted, so signed jobs fail. Rotate it, and update your receivers.
+      </Banner>
+    ) : (
+      <details class="fold">
+        <summary>Show secret</summary>
+        <CodeBlock title="Signing secret" what="signing secret">
+          {secret}
+        </CodeBlock>
+      </details>
+    )}
     {until !== null && (
       <p class="hint">
         The old secret also signs until <Time at={Date.parse(until)} />.
