@@ -67,6 +67,40 @@ export function bulk({ each, done, ...spec }: BulkSpec): BulkAction {
   }
 }
 
+/** Pauses, resumes and deletes the selected rows. */
+export const bulkControls = (of: {
+  noun: BulkSpec['noun']
+  setActive: (context: PageContext, id: string, isActive: boolean) => Promise<unknown>
+  remove: BulkSpec['each']
+  /** What happened to resumed rows. */
+  resumed?: string
+  /** The consequence of a deletion. */
+  confirm: string
+}) => ({
+  'selected/pause': bulk({
+    right: 'change',
+    verb: 'Pause',
+    noun: of.noun,
+    done: 'paused',
+    each: (context, id) => of.setActive(context, id, false),
+  }),
+  'selected/resume': bulk({
+    right: 'change',
+    verb: 'Resume',
+    noun: of.noun,
+    done: of.resumed ?? 'resumed',
+    each: (context, id) => of.setActive(context, id, true),
+  }),
+  'selected/delete': bulk({
+    right: 'delete',
+    verb: 'Delete',
+    noun: of.noun,
+    done: 'deleted',
+    confirm: of.confirm,
+    each: of.remove,
+  }),
+})
+
 const bad = (text: string): Flash => ({ tone: 'bad', text })
 
 const countOf = (count: number, [one, many]: BulkSpec['noun']): string =>

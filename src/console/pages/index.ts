@@ -35,11 +35,10 @@ import { editMonitor, newMonitor } from './monitors/form.tsx'
 import { monitorList } from './monitors/list.tsx'
 import { monitorPage } from './monitors/monitor.tsx'
 import { alertList, installationAlerts } from './notifications/alerts.tsx'
+import { channelPage, installationChannel } from './notifications/channel.tsx'
 import {
   channelChoice,
   channelList,
-  channelPage,
-  installationChannel,
   installationChannelChoice,
   installationChannels,
   newChannel,

@@ -16,7 +16,7 @@ import type { Page } from '../../../platform/cursor.ts'
 import { DAY_MS, HOUR_MS } from '../../../platform/durations.ts'
 import { bulk, useSelection } from '../../bulk.ts'
 import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
-import { ListChips, ListFilters, tagFilter, useList } from '../../list.tsx'
+import { ListChips, ListFilters, NoMatches, tagFilter, useList } from '../../list.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import { type TimeFilter, timeFilterIn } from '../../time-filter.ts'
 import { DELAYED_WORDS } from './execution.tsx'
@@ -120,7 +120,9 @@ export const delayedList = page({
           rows={found.data}
           hrefOf={({ id }) => href(`/delayed/${id}`)}
           idOf={({ id }) => id}
-          empty={isNone ? <NoJobs action={action} /> : <NoMatches />}
+          empty={
+            isNone ? <NoJobs action={action} /> : <NoMatches icon="delayed" noun="delayed jobs" />
+          }
           pages={pagesTo(found.next_cursor)}
           sorting={sortedBy(SORTS)}
           selection={useSelection(BULK)}
@@ -224,14 +226,6 @@ const NoJobs = ({ action }: { action: VNode | false }) => {
     />
   )
 }
-
-const NoMatches = () => (
-  <EmptyState
-    icon="delayed"
-    sentence="No matching delayed jobs"
-    action={<LinkButton href={useList().allHref}>View all delayed jobs</LinkButton>}
-  />
-)
 
 function stateOf({ summary }: DelayedList) {
   const { pending, ended, failed, upcoming } = summary

@@ -9,17 +9,12 @@ import type { CronJob, CronJobChange, Preview } from '../../../engines/clockwork
 import type { Fields } from '../../../http/body.ts'
 import { trimmedText } from '../../form.ts'
 import { good, type PageContext, page } from '../../page.tsx'
+import { isPreview } from '../form-preview.tsx'
 import { asUnix, bodyTextIn, headerLines, JOB_FIELDS, RequestFields, requestIn } from './fields.tsx'
 import { MAX_TITLE_LENGTH } from './job.tsx'
 import { OptionFields } from './option-fields.tsx'
 import { changedOptions, deduplicationIn, optionsIn, optionValues, overlapIn } from './options.ts'
-import {
-  isPreview,
-  previewOf,
-  ScheduleFields,
-  scheduleIn,
-  scheduleValues,
-} from './schedule-fields.tsx'
+import { previewOf, ScheduleFields, scheduleIn, scheduleValues } from './schedule-fields.tsx'
 
 interface JobForm {
   job?: CronJob

@@ -17,7 +17,7 @@ import type {
 import { describeSchedule } from '../../../engines/clockwork/schedule/index.ts'
 import { isoOrNull, isoTime } from '../../../platform/clock.ts'
 import type { Page } from '../../../platform/cursor.ts'
-import { bulk, useSelection } from '../../bulk.ts'
+import { bulk, bulkControls, useSelection } from '../../bulk.ts'
 import { ExportMenu, exportOf, pagesOf } from '../../export.tsx'
 import { ListChips, ListFilters, tagFilter, useList } from '../../list.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
@@ -58,27 +58,11 @@ const BULK = {
     done: 'started',
     each: ({ clockwork, caller }, id) => clockwork.jobs.runNow(caller('clockwork'), id),
   }),
-  'selected/pause': bulk({
-    right: 'change',
-    verb: 'Pause',
+  ...bulkControls({
     noun: NOUN,
-    done: 'paused',
-    each: (context, id) => setActive(context, id, false),
-  }),
-  'selected/resume': bulk({
-    right: 'change',
-    verb: 'Resume',
-    noun: NOUN,
-    done: 'resumed',
-    each: (context, id) => setActive(context, id, true),
-  }),
-  'selected/delete': bulk({
-    right: 'delete',
-    verb: 'Delete',
-    noun: NOUN,
-    done: 'deleted',
+    setActive,
+    remove: ({ clockwork, caller }, id) => clockwork.jobs.remove(caller('clockwork'), id),
     confirm: "Their run history is deleted, too. This can't be undone.",
-    each: ({ clockwork, caller }, id) => clockwork.jobs.remove(caller('clockwork'), id),
   }),
 }
 

@@ -1,15 +1,15 @@
 import { Events } from '../../../../views/ui/events.tsx'
 import { Select } from '../../../../views/ui/form/choices.tsx'
-import { Field, FieldError } from '../../../../views/ui/form/field.tsx'
+import { Field } from '../../../../views/ui/form/field.tsx'
 import { Section } from '../../../../views/ui/section.tsx'
 import { capitalized } from '../../../../views/ui/words.ts'
 import type { CronJob, Preview } from '../../../engines/clockwork/model.ts'
 import { scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
 import type { Fields } from '../../../http/body.ts'
-import { AppError } from '../../../platform/errors.ts'
 import { checkedTimeZone, timeZones, UTC } from '../../../platform/time-zone.ts'
 import { checkAll, trimmedText } from '../../form.ts'
 import { type PageContext, usePage } from '../../page.tsx'
+import { FormPreview, validOr } from '../form-preview.tsx'
 import { ExactTime } from './execution.tsx'
 import { expressionOf, PRESETS, type Repetition, repetitionOf, STEPS, USUAL } from './presets.ts'
 
@@ -74,7 +74,9 @@ export const ScheduleFields = ({ preview }: { preview: Preview | undefined }) =>
       </div>
       <TimeZoneField />
     </div>
-    <SchedulePreview preview={preview} />
+    <FormPreview verb="Preview schedule" from={['#schedule', '#field-url']}>
+      {preview && <Runs {...preview} />}
+    </FormPreview>
   </>
 )
 
@@ -89,34 +91,6 @@ export function TimeZoneField() {
       choices={[...new Set([zone, ...timeZones()])]}
       help="The schedule follows clocks in this zone, including daylight saving time."
     />
-  )
-}
-
-/** Previews the schedule: with scripts while it is edited, without on a button. */
-function SchedulePreview({ preview }: { preview: Preview | undefined }) {
-  const { actionHref, submission } = usePage()
-  const error = isPreview(submission?.values) ? submission?.errors[0]?.message : undefined
-  return (
-    <>
-      <div class="actions unscripted">
-        <button type="submit" class="button small" name="intent" value="preview">
-          Preview schedule
-        </button>
-      </div>
-      <div
-        id="preview"
-        aria-live="polite"
-        hx-post={actionHref('')}
-        hx-select="#preview > *"
-        hx-swap="innerHTML"
-        hx-trigger="input delay:400ms from:#schedule, input delay:400ms from:#field-url"
-        hx-include="closest form"
-        hx-vals='{"intent":"preview"}'
-      >
-        {preview && <Runs {...preview} />}
-        {error !== undefined && <FieldError name="preview" error={error} />}
-      </div>
-    </>
   )
 }
 
@@ -142,9 +116,6 @@ const Runs = (preview: Preview) => {
   )
 }
 
-export const isPreview = (fields: Fields = {}): boolean =>
-  trimmedText(fields, 'intent') === 'preview'
-
 /** Values of the fields for a schedule; without one, for a new job. */
 export function scheduleValues(job?: Pick<CronJob, 'schedule' | 'time_zone'>): Fields {
   const { schedule, time_zone = UTC } = job ?? {}
@@ -169,10 +140,7 @@ function scheduleOfFields(fields: Fields): string {
 /** Preview of the schedule in a form; undefined for a wrong one. */
 export function previewOf({ clockwork }: PageContext, fields: Fields): Preview | undefined {
   const target = trimmedText(fields, 'url')
-  try {
-    return clockwork.preview({ ...scheduleIn(fields), ...(target !== '' && { url: target }) })
-  } catch (error) {
-    if (error instanceof AppError && error.kind === 'invalid') return undefined
-    throw error
-  }
+  return validOr(() =>
+    clockwork.preview({ ...scheduleIn(fields), ...(target !== '' && { url: target }) }),
+  )
 }

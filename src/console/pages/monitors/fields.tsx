@@ -1,5 +1,5 @@
 import { Select } from '../../../../views/ui/form/choices.tsx'
-import { Field, FieldError } from '../../../../views/ui/form/field.tsx'
+import { Field } from '../../../../views/ui/form/field.tsx'
 import { FieldRow } from '../../../../views/ui/form/form.tsx'
 import { Textarea } from '../../../../views/ui/form/textarea.tsx'
 import { Section } from '../../../../views/ui/section.tsx'
@@ -10,9 +10,9 @@ import type { Fields } from '../../../http/body.ts'
 import { invalid } from '../../../platform/errors.ts'
 import { UTC } from '../../../platform/time-zone.ts'
 import { type FormFields, trimmedText } from '../../form.ts'
-import { usePage } from '../../page.tsx'
+import { FormPreview } from '../form-preview.tsx'
 import { ExactTime } from '../jobs/execution.tsx'
-import { isPreview, TimeZoneField } from '../jobs/schedule-fields.tsx'
+import { TimeZoneField } from '../jobs/schedule-fields.tsx'
 import { expectationWords } from './words.ts'
 
 /** Fields of the form, by API name. */
@@ -86,7 +86,9 @@ export const MonitorFields = ({ expected }: { expected: ExpectedPings | undefine
         <Select name="grace_unit" label="Unit of the grace time" options={UNITS} />
       </FieldRow>
     </div>
-    <Preview expected={expected} />
+    <FormPreview verb="Preview" from={['#expectation']}>
+      {expected && <Expected {...expected} />}
+    </FormPreview>
     <Field
       name="tags"
       label="Tags"
@@ -97,34 +99,6 @@ export const MonitorFields = ({ expected }: { expected: ExpectedPings | undefine
     <Textarea name="notes" label="Notes" isRequired={false} rows={3} />
   </>
 )
-
-/** Previews when pings are expected: with scripts while the form is edited, without on a button. */
-function Preview({ expected }: { expected: ExpectedPings | undefined }) {
-  const { actionHref, submission } = usePage()
-  const error = isPreview(submission?.values) ? submission?.errors[0]?.message : undefined
-  return (
-    <>
-      <div class="actions unscripted">
-        <button type="submit" class="button small" name="intent" value="preview">
-          Preview
-        </button>
-      </div>
-      <div
-        id="preview"
-        aria-live="polite"
-        hx-post={actionHref('')}
-        hx-select="#preview > *"
-        hx-swap="innerHTML"
-        hx-trigger="input delay:400ms from:#expectation"
-        hx-include="closest form"
-        hx-vals='{"intent":"preview"}'
-      >
-        {expected && <Expected {...expected} />}
-        {error !== undefined && <FieldError name="preview" error={error} />}
-      </div>
-    </>
-  )
-}
 
 const Expected = ({ times, downAt, timeZone }: ExpectedPings) => (
   <Section id="preview-title" title="If a ping arrives now, the next are expected" isCard>

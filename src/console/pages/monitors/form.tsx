@@ -5,10 +5,10 @@ import { shorten, Text } from '../../../../views/ui/text.tsx'
 import type { Monitor } from '../../../engines/clockwork/monitors/model.ts'
 import type { ExpectedPings } from '../../../engines/clockwork/monitors/monitors.ts'
 import type { Fields } from '../../../http/body.ts'
-import { AppError } from '../../../platform/errors.ts'
 import { good, type PageContext, page } from '../../page.tsx'
+import { isPreview, validOr } from '../form-preview.tsx'
 import { MAX_TITLE_LENGTH } from '../jobs/job.tsx'
-import { isPreview } from '../jobs/schedule-fields.tsx'
+
 import { expectationIn, MONITOR_FIELDS, MonitorFields, monitorIn, valuesOf } from './fields.tsx'
 
 interface MonitorForm {
@@ -111,11 +111,5 @@ function previewed(fields: Fields) {
 }
 
 /** What the form expects, as it was sent or as it is at first; undefined if that is invalid. */
-function expectedBy({ clockwork, submission }: PageContext, initial: Fields) {
-  try {
-    return clockwork.monitors.expected(expectationIn(submission?.values ?? initial))
-  } catch (error) {
-    if (error instanceof AppError && error.kind === 'invalid') return undefined
-    throw error
-  }
-}
+const expectedBy = ({ clockwork, submission }: PageContext, initial: Fields) =>
+  validOr(() => clockwork.monitors.expected(expectationIn(submission?.values ?? initial)))

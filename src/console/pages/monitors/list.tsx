@@ -11,9 +11,9 @@ import { capitalized, counted, numeral } from '../../../../views/ui/words.ts'
 import type { MonitorSummary } from '../../../engines/clockwork/monitors/queries.ts'
 import { isoOrNull } from '../../../platform/clock.ts'
 import { createCursor } from '../../../platform/cursor.ts'
-import { bulk, useSelection } from '../../bulk.ts'
+import { bulkControls, useSelection } from '../../bulk.ts'
 import { ExportMenu, exportOf } from '../../export.tsx'
-import { ListChips, ListFilters, tagFilter, useList } from '../../list.tsx'
+import { ListChips, ListFilters, NoMatches, tagFilter, useList } from '../../list.tsx'
 import { type PageContext, page, usePage } from '../../page.tsx'
 import { expectationWords, STATE_WORDS, STATES, secondsText } from './words.ts'
 
@@ -32,31 +32,15 @@ interface MonitorList {
   next: string | undefined
 }
 
-const NOUN = ['monitor', 'monitors'] as const
-const BULK = {
-  'selected/pause': bulk({
-    right: 'change',
-    verb: 'Pause',
-    noun: NOUN,
-    done: 'paused',
-    each: ({ clockwork, caller }, id) => clockwork.monitors.pause(caller('clockwork'), id),
-  }),
-  'selected/resume': bulk({
-    right: 'change',
-    verb: 'Resume',
-    noun: NOUN,
-    done: 'resumed',
-    each: ({ clockwork, caller }, id) => clockwork.monitors.resume(caller('clockwork'), id),
-  }),
-  'selected/delete': bulk({
-    right: 'delete',
-    verb: 'Delete',
-    noun: NOUN,
-    done: 'deleted',
-    confirm: "Their URLs stop working, and their pings are deleted. This can't be undone.",
-    each: ({ clockwork, caller }, id) => clockwork.monitors.remove(caller('clockwork'), id),
-  }),
-}
+const BULK = bulkControls({
+  noun: ['monitor', 'monitors'],
+  setActive({ clockwork: { monitors }, caller }, id, isActive) {
+    const by = caller('clockwork')
+    return isActive ? monitors.resume(by, id) : monitors.pause(by, id)
+  },
+  remove: ({ clockwork, caller }, id) => clockwork.monitors.remove(caller('clockwork'), id),
+  confirm: "Their URLs stop working, and their pings are deleted. This can't be undone.",
+})
 
 /** The monitors of a tenant: those that need attention first. */
 export const monitorList = page({
@@ -193,7 +177,13 @@ const Rows = ({ all, rows, next }: MonitorList) => {
       rows={rows}
       hrefOf={({ id }) => href(`/monitors/${id}`)}
       idOf={({ id }) => id}
-      empty={all.length === 0 ? <NoMonitors action={action} /> : <NoMatches />}
+      empty={
+        all.length === 0 ? (
+          <NoMonitors action={action} />
+        ) : (
+          <NoMatches icon="monitors" noun="monitors" />
+        )
+      }
       pages={pagesTo(next)}
       sorting={sortedBy(SORTS)}
       selection={useSelection(BULK)}
@@ -231,14 +221,6 @@ const NoMonitors = ({ action }: { action: ReturnType<typeof LinkButton> | false 
     next="A monitor has a URL that a job requests each time it runs. If a request doesn't arrive in time, you are notified."
     action={action}
     curl={firstMonitor(usePage().baseUrl())}
-  />
-)
-
-const NoMatches = () => (
-  <EmptyState
-    icon="monitors"
-    sentence="No matching monitors"
-    action={<LinkButton href={usePage().href('/monitors')}>View all monitors</LinkButton>}
   />
 )
 

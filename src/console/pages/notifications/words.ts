@@ -1,5 +1,6 @@
 import type { ChannelType } from '../../../engines/notifications/index.ts'
 import type { AlertKind } from '../../../platform/alerts/index.ts'
+import type { OperatorPageContext } from '../../page.tsx'
 
 export const TYPE_WORDS: Record<ChannelType, { label: string; text: string }> = {
   owners: { label: 'Owners by email', text: 'Every owner with a verified email address' },
@@ -31,3 +32,10 @@ export const KINDS_OF_INSTALLATION: Partial<Record<AlertKind, string>> = {
   'backup.overdue': 'Backup overdue',
   'disk.low': 'Disk almost full',
 }
+
+/** Paths of the channels of a tenant, and of the installation. */
+export const OF_TENANT = '/settings/notifications'
+export const OF_INSTALLATION = '/notifications'
+
+/** A request to a page of channels. */
+export type Context = OperatorPageContext<string> & { params: Record<string, string> }

@@ -68,7 +68,8 @@ const resume = ({ noun, held = 0 }: Controlled) => ({
   ),
 })
 
-const rotation = () => ({
+/** Rotates the signing secret of what the page shows: the page's action `rotate`. */
+export const rotation = () => ({
   title: 'Rotate secret',
   text: 'Creates a new signing secret. Both secrets sign until the old one expires.',
   control: (

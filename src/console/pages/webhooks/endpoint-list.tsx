@@ -1,5 +1,5 @@
 import { capitalized } from '../../../../views/ui/words.ts'
-import { bulk } from '../../bulk.ts'
+import { bulkControls } from '../../bulk.ts'
 import { ListChips } from '../../list.tsx'
 import { type PageContext, usePage } from '../../page.tsx'
 import {
@@ -11,34 +11,14 @@ import {
 } from './state.tsx'
 
 /** Actions on the selected endpoints, or webhooks of user events. */
-export const endpointBulk = (of: {
-  noun: readonly [one: string, many: string]
-  setActive: (context: PageContext, id: string, isActive: boolean) => Promise<unknown>
-  remove: (context: PageContext, id: string) => Promise<unknown>
-}) => ({
-  'selected/pause': bulk({
-    right: 'change',
-    verb: 'Pause',
-    noun: of.noun,
-    done: 'paused',
-    each: (context, id) => of.setActive(context, id, false),
-  }),
-  'selected/resume': bulk({
-    right: 'change',
-    verb: 'Resume',
-    noun: of.noun,
-    done: 'resumed. Held deliveries are being sent',
-    each: (context, id) => of.setActive(context, id, true),
-  }),
-  'selected/delete': bulk({
-    right: 'delete',
-    verb: 'Delete',
-    noun: of.noun,
-    done: 'deleted',
+export const endpointBulk = (
+  of: Pick<Parameters<typeof bulkControls>[0], 'noun' | 'setActive' | 'remove'>,
+) =>
+  bulkControls({
+    ...of,
+    resumed: 'resumed. Held deliveries are being sent',
     confirm: 'Their URLs receive nothing more. Queued and held deliveries are cancelled.',
-    each: of.remove,
-  }),
-})
+  })
 
 /** The states of listed endpoints as filters. */
 export function StateChips({ states }: { states: readonly EndpointState[] }) {

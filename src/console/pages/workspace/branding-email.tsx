@@ -14,9 +14,10 @@ import type { Fields } from '../../../http/body.ts'
 import { AppError, conflict, fail, notFound } from '../../../platform/errors.ts'
 import { trimmedText } from '../../form.ts'
 import { good, type PageContext, page, usePage, warn } from '../../page.tsx'
+import { isPreview } from '../form-preview.tsx'
 import { NoMailServer } from '../no-mail-server.tsx'
 import { LANGUAGE_NAMES, MAIL_NAMES, PLACEHOLDER_MEANINGS } from './mail-names.ts'
-import { belowBase, isPreview, previewed, SAMPLED_FORM, Samples } from './samples.tsx'
+import { belowBase, previewed, SAMPLED_FORM, Samples } from './samples.tsx'
 
 interface EmailView {
   text: TenantMail

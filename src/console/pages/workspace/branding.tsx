@@ -23,9 +23,10 @@ import {
 import { invalid } from '../../../platform/errors.ts'
 import { trimmedText } from '../../form.ts'
 import { good, page, usePage } from '../../page.tsx'
+import { isPreview } from '../form-preview.tsx'
 import { samplePage } from './branding-sample.ts'
 import { LANGUAGE_NAMES, MAIL_NAMES } from './mail-names.ts'
-import { belowBase, isPreview, previewed, SAMPLED_FORM, Samples } from './samples.tsx'
+import { belowBase, previewed, SAMPLED_FORM, Samples } from './samples.tsx'
 import { SettingsTabs } from './settings-tabs.tsx'
 
 /** The accent color of pages without branding. */

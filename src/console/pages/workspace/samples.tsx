@@ -1,18 +1,15 @@
 import type { ComponentChildren } from 'preact'
 import { assetHref } from '../../../../views/assets.ts'
-import { FieldError, rawText } from '../../../../views/ui/form/field.tsx'
+import { FieldError } from '../../../../views/ui/form/field.tsx'
 import type { Submission } from '../../../../views/ui/here.tsx'
 import type { Fields } from '../../../http/body.ts'
 import { accentPath } from '../../../platform/branding/addresses.ts'
 import type { BrandingSettings } from '../../../platform/branding/index.ts'
 import { usePage } from '../../page.tsx'
+import { isPreview } from '../form-preview.tsx'
 
 /** ID of the form that the samples on its page follow. */
 export const SAMPLED_FORM = 'sampled'
-
-/** Whether a form was sent for its samples, and not to be saved. */
-export const isPreview = (fields: Fields | undefined): boolean =>
-  rawText(fields, 'intent') === 'preview'
 
 /** The fields of a preview without errors. */
 export const previewed = (submission: Submission | undefined): Fields | undefined =>
