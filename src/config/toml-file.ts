@@ -101,5 +101,5 @@ const isTable = (value: unknown): value is TomlTable =>
 const at = (name: string, line: number | undefined) => (line ? `${name}:${line}` : name)
 
 /** The first line of the parser's error; the rest quotes the file, which may contain secrets. */
-const syntaxProblem = ({ message, column }: TomlError) =>
+export const syntaxProblem = ({ message, column }: TomlError) =>
   `${(message.split('\n')[0] ?? '').replace('Invalid TOML document', 'not valid TOML')} (column ${column})`

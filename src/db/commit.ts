@@ -1,8 +1,8 @@
 import type { Database } from 'bun:sqlite'
 import { asStorageError, isBusy, StorageError } from './errors.ts'
+import { joinGroup, type Part } from './group.ts'
 import { createLanes } from './lanes.ts'
 import { areWritesRefused, WriteRefused } from './no-writes.ts'
-import { joinGroup } from './together.ts'
 
 /** Synchronous work only: the transaction would commit without anything after an `await`. */
 type Work<T> = () => T extends PromiseLike<unknown> ? never : T
@@ -27,12 +27,6 @@ export interface CommitObserver {
   committed(works: number, ms: number): void
   /** `works` pieces of work stored nothing, because the disk or the database refused them. */
   failed(works: number): void
-}
-
-interface Queued {
-  work: () => unknown
-  resolve: (value: unknown) => void
-  reject: (error: unknown) => void
 }
 
 type Outcome = { value: unknown } | { error: unknown }
@@ -62,7 +56,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
   const savepoint = client.prepare('SAVEPOINT work')
   const release = client.prepare('RELEASE work')
   const undo = client.prepare('ROLLBACK TO work')
-  const queue = createLanes<Queued>()
+  const queue = createLanes<Part>()
   let scheduled = false
   let failures = 0
   let lockWaitSince: number | undefined
@@ -90,7 +84,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
     scheduled = false
     if (queue.size() === 0) return
     if (!takeWriteLock() || !areFilesInPlace()) return
-    const group: Queued[] = []
+    const group: Part[] = []
     const outcomes = transact(group)
     settle(group, outcomes)
     if (putOff.length > 0) for (const tell of putOff.splice(0)) tell()
@@ -157,7 +151,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
   }
 
   /** Moves queued work that fits into one transaction to `group`; returns an outcome for each. */
-  function transact(group: Queued[]): Outcome[] {
+  function transact(group: Part[]): Outcome[] {
     const outcomes: Outcome[] = []
     const startedAt = performance.now()
     const until = startedAt + MAX_GROUP_MS
@@ -180,8 +174,8 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
     return outcomes
   }
 
-  function next(group: Queued[]) {
-    const queued = queue.take() as Queued
+  function next(group: Part[]) {
+    const queued = queue.take() as Part
     group.push(queued)
     return queued.work
   }
@@ -222,7 +216,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
   return { commit, commitFor, drain, failed, observe, afterCommit }
 }
 
-function settle(group: Queued[], outcomes: Outcome[]) {
+function settle(group: Part[], outcomes: Outcome[]) {
   for (const [index, { resolve, reject }] of group.entries()) {
     const outcome = outcomes[index] as Outcome
     if ('error' in outcome) reject(outcome.error)

@@ -1,28 +1,7 @@
 import type { Database } from 'bun:sqlite'
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { CommitFor } from './commit.ts'
 import { asStorageError } from './errors.ts'
-
-/** A piece of work for a commit, and the caller that waits for it. */
-interface Part {
-  work: () => unknown
-  resolve: (value: unknown) => void
-  reject: (error: unknown) => void
-}
-
-/** Takes the first commit of a task. */
-interface Gathering {
-  join: ((part: Part) => void) | undefined
-}
-
-const scope = new AsyncLocalStorage<Gathering>()
-
-/** Hands over the first commit of a task to its group; false if the caller belongs to none. */
-export function joinGroup(part: Part): boolean {
-  const join = scope.getStore()?.join
-  join?.(part)
-  return join !== undefined
-}
+import { inGroup, type Part } from './group.ts'
 
 /** What a task that succeeds by itself rejects with, because nothing was stored. */
 export class RolledBack extends Error {
@@ -94,14 +73,11 @@ const isFailure = (outcome: Outcome): outcome is { error: unknown } => 'error' i
 /** Starts a task. `isGood` resolves once it has handed over its commit, or has ended without one. */
 function begin<T>(task: () => Promise<T>, gathered: Part[]) {
   const { promise: isGood, resolve: report } = Promise.withResolvers<boolean>()
-  const gathering: Gathering = {
-    join(part) {
-      gathering.join = undefined
-      gathered.push(part)
-      report(true)
-    },
+  const join = (part: Part) => {
+    gathered.push(part)
+    report(true)
   }
-  const done = scope.run(gathering, async () => task())
+  const done = inGroup(join, async () => task())
   done.then(
     () => report(true),
     () => report(false),

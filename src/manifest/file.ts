@@ -1,4 +1,5 @@
 import { parse, stringify, TomlDate, TomlError } from 'smol-toml'
+import { syntaxProblem } from '../config/toml-file.ts'
 import { indexLines } from '../config/toml-lines.ts'
 import { AppError, type FieldError, invalid } from '../platform/errors.ts'
 import type { Item } from './section.ts'
@@ -35,10 +36,8 @@ function parseToml(text: string): unknown {
     return parse(text)
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
-    const [said = ''] = error.message.split('\n')
-    const problem = `is no valid TOML: ${said.replace('Invalid TOML document: ', '')}`
     const at = { line: error.line, column: error.column }
-    throw new AppError('invalid', [{ problem, at, rule: 'format' }])
+    throw new AppError('invalid', [{ problem: syntaxProblem(error), at, rule: 'format' }])
   }
 }
 
@@ -46,7 +45,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw invalid('is no valid JSON', { rule: 'format' })
+    throw invalid('not valid JSON', { rule: 'format' })
   }
 }
 

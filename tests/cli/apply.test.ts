@@ -117,5 +117,5 @@ test('What is exported can be applied again, in TOML and JSON, from a file and s
     'No changes.\n',
   )
   await Bun.write(folder.file('acme.toml'), '[[jobs]]\nname = "Report"\nurl = "a')
-  expect((await folder.apply()).err).toStartWith('acme.toml:3: is no valid TOML')
+  expect((await folder.apply()).err).toStartWith('acme.toml:3: not valid TOML')
 })

@@ -35,8 +35,8 @@ test('Variables are replaced in every text, and dates are texts', () => {
 
 describe('A mistake is reported with its line', () => {
   test.each<[string, string, string]>([
-    ['of the syntax', 'a = 1\na = 2', 'line 2, column 1: is no valid TOML'],
-    ['of the syntax in JSON', '{"a"', 'is no valid JSON'],
+    ['of the syntax', 'a = 1\na = 2', 'line 2, column 1: not valid TOML'],
+    ['of the syntax in JSON', '{"a"', 'not valid JSON'],
     [
       'of a variable',
       `[[jobs]]\nname = "a"\nurl = "\${URL}"`,
