@@ -6,10 +6,12 @@ import {
   type Expiry,
   type IssuedKey,
   type KeyChange,
+  type NewInstallationKey,
   stateOf,
 } from '../platform/keys/index.ts'
-import { type Answer, type Command, oneOf, table, UsageError } from './command.ts'
-import { withServices } from './open.ts'
+import { openSystemTenant } from '../platform/system-tenant.ts'
+import { type Answer, type Command, type Configured, oneOf, table, UsageError } from './command.ts'
+import { withNewServices, withServices } from './open.ts'
 
 const expires = 'Lifetime such as 90d, or the last day such as 2027-01-31 (UTC).'
 
@@ -17,18 +19,16 @@ export const keyCreate: Command = {
   name: 'key create',
   summary: 'Create an API key. It is shown only once.',
   options: {
-    tenant: {
-      type: 'string',
-      value: 'ID',
-      help: 'The tenant that the key belongs to.',
-      required: true,
-    },
+    tenant: { type: 'string', value: 'ID', help: 'The tenant that the key belongs to.' },
     engine: {
       type: 'string',
       value: 'ENGINE',
       multiple: true,
       help: `One of ${ENGINES.join(', ')}. Repeat it for a key of several engines.`,
-      required: true,
+    },
+    installation: {
+      type: 'boolean',
+      help: 'Instead of --tenant and --engine: a key for the API of the installation.',
     },
     env: {
       type: 'string',
@@ -39,24 +39,44 @@ export const keyCreate: Command = {
       type: 'string',
       value: 'SCOPE',
       multiple: true,
-      help: 'A scope to grant. Default: all scopes of the engines.',
+      help: 'A scope to grant. Default: all scopes of the engines or the installation.',
     },
     name: { type: 'string', value: 'NAME', help: 'Name, such as the app that uses the key.' },
     note: { type: 'string', value: 'TEXT', help: 'Note for your team.' },
     expires: { type: 'string', value: 'WHEN', help: `${expires} Default: never.` },
   },
-  run: ({ config, options }) => {
-    const key = {
-      tenantId: `${options.tenant}`,
-      engines: [options.engine].flat().map((engine) => oneOf(ENGINES, 'engine', engine)),
-      environment: options.env === undefined ? undefined : oneOf(ENVIRONMENTS, 'env', options.env),
+  run: (invocation) => {
+    const { config, options } = invocation
+    const terms = {
       scopes: options.scope as string[] | undefined,
       name: options.name as string | undefined,
       note: options.note as string | undefined,
       expiry: options.expires === undefined ? undefined : expiryIn(`${options.expires}`),
     }
+    if (options.installation) return createForInstallation(invocation, terms)
+    if (options.tenant === undefined || options.engine === undefined)
+      throw new UsageError('key create: add --tenant and --engine, or --installation')
+    const key = {
+      ...terms,
+      tenantId: `${options.tenant}`,
+      engines: [options.engine].flat().map((engine) => oneOf(ENGINES, 'engine', engine)),
+      environment: options.env === undefined ? undefined : oneOf(ENVIRONMENTS, 'env', options.env),
+    }
     return withServices(config, async ({ keys, actor }) => issued(await keys.issue(actor, key)))
   },
+}
+
+/** Also before the first start, so that a script can set up everything else by API. */
+function createForInstallation(
+  { config, options }: Configured,
+  terms: NewInstallationKey,
+): Promise<Answer> {
+  const wrong = ['tenant', 'engine', 'env'].find((name) => options[name] !== undefined)
+  if (wrong) throw new UsageError(`--${wrong}: remove it, because of --installation`)
+  return withNewServices(config, async ({ db, clock, keys, actor }) => {
+    await openSystemTenant({ db, clock })
+    return issued(await keys.issueForInstallation(actor, terms))
+  })
 }
 
 export const keyList: Command = {
@@ -164,7 +184,7 @@ const HEAD = [
 
 const row = (key: ApiKey, now: number): string[] => [
   key.id,
-  key.tenant_id,
+  key.tenant_id ?? '-',
   key.name ?? '-',
   key.engines.join(','),
   key.environment ?? '-',

@@ -1,7 +1,7 @@
-import type { Engine } from '../platform/engines.ts'
+import type { KeyEngine } from '../platform/engines.ts'
 
-/** Short name, label and description of an engine, by what it does. */
-export const ENGINE_WORDS: Record<Engine, { name: string; label: string; text: string }> = {
+/** Short name, label and description of what a key opens, by what it does. */
+export const ENGINE_WORDS: Record<KeyEngine, { name: string; label: string; text: string }> = {
   gate: {
     name: 'Users',
     label: 'Users (gate)',
@@ -27,5 +27,10 @@ export const ENGINE_WORDS: Record<Engine, { name: string; label: string; text: s
     name: 'Manifest',
     label: 'Manifest',
     text: 'Configuration as code: jobs, endpoints, settings and keys of this tenant',
+  },
+  installation: {
+    name: 'Installation',
+    label: 'Installation',
+    text: 'Tenants, operators and API keys',
   },
 }

@@ -1,5 +1,10 @@
 import type { Caller, KeyCaller, KeyHolder } from '../platform/caller.ts'
-import { ENGINE_SCOPES, ENGINES, type Engine, type EngineScope } from '../platform/engines.ts'
+import {
+  ENGINE_SCOPES,
+  type EngineScope,
+  KEY_ENGINES,
+  type KeyEngine,
+} from '../platform/engines.ts'
 import { fail, forbidden, unauthenticated } from '../platform/errors.ts'
 import type { Keys } from '../platform/keys/index.ts'
 import { parseJson, readForm, readText } from './body.ts'
@@ -62,7 +67,11 @@ export function createAccess({ keys, contexts, turns, addressOf, maxBody }: Part
   }
 
   /** The caller of an optional key. A key that is sent must be valid and belong to this engine. */
-  function callerIfAny(request: Request, engine: Engine, scope?: EngineScope): Caller | undefined {
+  function callerIfAny(
+    request: Request,
+    engine: KeyEngine,
+    scope?: EngineScope,
+  ): Caller | undefined {
     if (!request.headers.has('authorization')) return undefined
     const known = contexts.of(request)
     if (known) return known.caller
@@ -99,7 +108,7 @@ export function createAccess({ keys, contexts, turns, addressOf, maxBody }: Part
       },
       resolve: ({ request }) => ({ caller: callerOfForm(request, keyScope) }),
     }))
-    .macro('optionalKeyOf', (engine: Engine) => ({
+    .macro('optionalKeyOf', (engine: KeyEngine) => ({
       resolve: ({ request }) => ({ caller: callerIfAny(request, engine) }),
     }))
 }
@@ -173,13 +182,13 @@ function authorize(caller: KeyHolder, anyOf: AnyOf<EngineScope>) {
     throw forbidden(`the key lacks the scope ${anyOf.join(' or ')}`)
 }
 
-function requireEngine(caller: KeyHolder, engine: Engine) {
+function requireEngine(caller: KeyHolder, engine: KeyEngine) {
   if (!caller.engines.includes(engine))
     throw forbidden(`this is a ${caller.engines.join(', ')} key; the route needs a ${engine} key`)
 }
 
-const ENGINE_BY_SCOPE = new Map<string, Engine>(
-  ENGINES.flatMap((engine) => ENGINE_SCOPES[engine].map((scope) => [scope, engine] as const)),
+const ENGINE_BY_SCOPE = new Map<string, KeyEngine>(
+  KEY_ENGINES.flatMap((engine) => ENGINE_SCOPES[engine].map((scope) => [scope, engine] as const)),
 )
 
-const engineOf = (scope: EngineScope) => ENGINE_BY_SCOPE.get(scope) as Engine
+const engineOf = (scope: EngineScope) => ENGINE_BY_SCOPE.get(scope) as KeyEngine

@@ -1,7 +1,7 @@
 import { createBuckets } from '../platform/buckets.ts'
 import { type Charge, type KeyCaller, type KeyHolder, keyActor } from '../platform/caller.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Engine } from '../platform/engines.ts'
+import type { KeyEngine } from '../platform/engines.ts'
 import { rateLimited } from '../platform/errors.ts'
 import type { Metering } from '../platform/metering/index.ts'
 import { rateLimitHeaders } from './rate-limit.ts'
@@ -31,7 +31,7 @@ export function createRequestContexts(parts: {
   const of = (request: Request): RequestContext | undefined => contexts.get(request)
 
   /** Opens the context of a request, once however often it is called. Throws `rate_limited`. */
-  function open(request: Request, holder: KeyHolder, engine: Engine): RequestContext {
+  function open(request: Request, holder: KeyHolder, engine: KeyEngine): RequestContext {
     const known = contexts.get(request)
     if (known) return known
     const context = {
@@ -80,5 +80,5 @@ export function createRequestContexts(parts: {
 
 const callerOf = (
   holder: KeyHolder,
-  { engine, charge }: { engine: Engine; charge: Charge },
+  { engine, charge }: { engine: KeyEngine; charge: Charge },
 ): KeyCaller => ({ ...holder, engine, charge, actor: keyActor(holder) })

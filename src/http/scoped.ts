@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
 import type { Caller } from '../platform/caller.ts'
-import type { Engine, EngineScope } from '../platform/engines.ts'
+import type { EngineScope, KeyEngine } from '../platform/engines.ts'
 import { parseJson, readText } from './body.ts'
 import { operatorLane, type Turns } from './turns.ts'
 
 /** The scope that a route requires, or several scopes of one engine, any of which is enough. */
-export type RouteScope = EngineScope | { [E in Engine]: AnyOf<EngineScope<E>> }[Engine]
+export type RouteScope = EngineScope | { [E in KeyEngine]: AnyOf<EngineScope<E>> }[KeyEngine]
 export type AnyOf<Scope> = readonly [Scope, ...Scope[]]
 
 /** The effect of a route on stored data. Some callers may only read. */

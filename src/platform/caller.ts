@@ -1,5 +1,5 @@
 import type { Actor } from './audit/index.ts'
-import type { Engine, Environment } from './engines.ts'
+import type { Environment, KeyEngine } from './engines.ts'
 import type { Plan, TenantStatus } from './tenants.ts'
 
 /** What a request counts against its tenant's monthly allowance; changes as it is handled. */
@@ -18,8 +18,8 @@ export interface KeyHolder {
   tenantStatus: TenantStatus
   plan: Plan
   spendCapCents: number | null
-  engines: readonly Engine[]
-  /** Null for a key of clockwork alone. */
+  engines: readonly KeyEngine[]
+  /** Null for a key of clockwork alone, or of the installation. */
   environment: Environment | null
   scopes: ReadonlySet<string>
 }
@@ -27,7 +27,7 @@ export interface KeyHolder {
 /** The caller of a request: a program with an API key, or an operator with a console session. */
 export interface Caller extends Omit<KeyHolder, 'keyId' | 'engines' | 'scopes'> {
   /** The engine that is called. */
-  engine: Engine
+  engine: KeyEngine
   /** The caller in the audit log. */
   readonly actor: Actor
   /** Absent if requests are not counted, such as in the console. */

@@ -1,3 +1,4 @@
+/** The engines that tenants use. */
 export const ENGINES = [
   'gate',
   'clockwork',
@@ -7,6 +8,10 @@ export const ENGINES = [
   'manifest',
 ] as const
 export type Engine = (typeof ENGINES)[number]
+
+/** What a key is for: engines of a tenant, or the installation, whose keys belong to no tenant. */
+export const KEY_ENGINES = [...ENGINES, 'installation'] as const
+export type KeyEngine = (typeof KEY_ENGINES)[number]
 
 export const ENVIRONMENTS = ['live', 'test'] as const
 export type Environment = (typeof ENVIRONMENTS)[number]
@@ -28,9 +33,11 @@ export const ENGINE_SCOPES = {
   relay: ['relay:send', 'relay:read', 'relay:endpoints'],
   notifications: ['notifications:read', 'notifications:write'],
   manifest: ['manifest:read', 'manifest:write'],
-} as const satisfies Record<Engine, readonly string[]>
+  installation: ['installation:read', 'installation:write'],
+} as const satisfies Record<KeyEngine, readonly string[]>
 
-export type EngineScope<E extends Engine = Engine> = (typeof ENGINE_SCOPES)[E][number]
+export type EngineScope<E extends KeyEngine = KeyEngine> = (typeof ENGINE_SCOPES)[E][number]
 
 /** Whether an engine has live and test environments. Clockwork has one set of jobs per tenant. */
-export const hasEnvironments = (engine: Engine): boolean => engine !== 'clockwork'
+export const hasEnvironments = (engine: KeyEngine): boolean =>
+  engine !== 'clockwork' && engine !== 'installation'

@@ -58,6 +58,8 @@ test.each([
   ['tenant suspend x --reason mood', '--reason: must be one of billing, renewal'],
   ['key create --tenant x --engine gate --env prod', '--env: must be one of live, test'],
   ['key create --tenant x --engine gate --expires soon', '--expires: must be a lifetime'],
+  ['key create --tenant x', 'add --tenant and --engine, or --installation'],
+  ['key create --installation --engine gate', '--engine: remove it'],
   ['key set x', 'nothing to change'],
   ['key rotate x --grace soon', '--grace: must be a duration'],
   ['completion tcsh', 'must be one of bash, zsh, fish'],
@@ -135,6 +137,24 @@ test('Tenants and keys are created, listed, changed and ended, with one JSON obj
   const { keys } = await json('key', 'list', '--tenant', id)
   expect(keys).toHaveLength(2)
   expect(JSON.stringify(keys)).not.toContain(key.key.slice(-43))
+})
+
+test('A key of the installation is created before any other data, and changed by its ID', async () => {
+  using home = await newHome({ isEmpty: true })
+  const { json } = home
+  const scope = ['--scope', 'installation:read']
+  const key = await json('key', 'create', '--installation', ...scope, '--expires', '90d')
+  expect(key).toMatchObject({
+    key: expect.stringMatching(/^svc_installation_/),
+    engines: ['installation'],
+    scopes: ['installation:read'],
+    expires_at: expect.any(String),
+  })
+  expect((await home.gatehouse('key', 'list')).out).toMatch(`${key.id}  -       `)
+  expect((await json('tenant', 'list')).tenants).toEqual([])
+  expect(await json('key', 'set', key.id, '--name', 'CI')).toMatchObject({ name: 'CI' })
+  expect(await json('key', 'rotate', key.id)).toMatchObject({ scopes: ['installation:read'] })
+  expect(await json('key', 'revoke', key.id)).toMatchObject({ revoked_at: expect.any(String) })
 })
 
 test('Tenants and keys are told in words without --json, and looked for without creating data', async () => {

@@ -5,6 +5,7 @@ import type { Engine } from '../../src/platform/engines.ts'
 import { endOfDay } from '../../src/platform/keys/expiry.ts'
 import { random } from '../../src/platform/random.ts'
 import { createReadCache } from '../../src/platform/read-cache.ts'
+import { SYSTEM_TENANT_ID } from '../../src/platform/system-tenant.ts'
 import { useApp } from '../support/app.ts'
 
 const CLI = { kind: 'cli', source: 'ada@host' } as const
@@ -51,6 +52,34 @@ test('A new key stands for tenant, engine, environment and scopes, and is refuse
   for (const scopes of [[], ['Has Space'], [''], many])
     await expect(key('gate', 'live', scopes)).rejects.toMatchObject({ field: 'scopes' })
   await expect(key('clockwork', 'live')).rejects.toMatchObject({ field: 'environment' })
+})
+
+test('A key of the installation belongs to no tenant, and no tenant can have or see one', async () => {
+  const issued = await keys.issueForInstallation(CLI, { name: 'Ansible' })
+  expect(issued.key).toMatch(/^svc_installation_[0-9A-Za-z]{43}$/)
+  const scopes = ['installation:read', 'installation:write']
+  expect(issued).toMatchObject({ engines: ['installation'], environment: null, scopes })
+  expect(keys.find(null, issued.id)).toMatchObject({ tenant_id: null, name: 'Ansible' })
+  const { id: tenantId, key } = await app.tenant()
+  const own = await key('relay')
+  const ids = (of: string | null) => keys.newest(of, 100).map(({ id }) => id)
+  expect([ids(null).includes(own.id), ids(tenantId).includes(issued.id)]).toEqual([false, false])
+  for (const [of, id] of [
+    [tenantId, issued.id],
+    [null, own.id],
+  ] as const)
+    expect(() => keys.find(of, id)).toThrow('key not found')
+  const engines = ['installation'] as unknown as Engine[]
+  const wrong = { kind: 'invalid', field: 'engines' }
+  await expect(keys.issue(CLI, { tenantId, engines })).rejects.toMatchObject(wrong)
+  const foreign = keys.issue(CLI, { tenantId: SYSTEM_TENANT_ID, engines: ['gate'] })
+  await expect(foreign).rejects.toMatchObject({ kind: 'not_found' })
+  const renewed = await keys.rotate(CLI, issued.id, 0)
+  expect(renewed).toMatchObject({ engines: ['installation'], name: 'Ansible', scopes })
+  expect([keys.verify(issued.key), keys.verify(renewed.key)?.engines]).toEqual([
+    undefined,
+    ['installation'],
+  ])
 })
 
 test('A key of several engines names none of them; clockwork makes it a live one', async () => {

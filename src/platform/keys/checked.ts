@@ -6,6 +6,7 @@ import {
   type Engine,
   type Environment,
   hasEnvironments,
+  type KeyEngine,
 } from '../engines.ts'
 import { invalid } from '../errors.ts'
 import { UNSAFE_IN_LINE } from '../unsafe-characters.ts'
@@ -23,6 +24,9 @@ export interface NewKey {
   expiry?: Expiry | undefined
 }
 
+/** A key of the installation, which has no tenant, engines or environment. */
+export type NewInstallationKey = Omit<NewKey, 'tenantId' | 'engines' | 'environment'>
+
 /** A lifetime, which rotation renews, or a fixed end, which it keeps. */
 export type Expiry = { afterMs: number } | { at: number }
 
@@ -36,7 +40,7 @@ export interface KeyChange {
 
 /** The columns of a key that its creator chooses. */
 export interface KeyTerms {
-  engines: Engine[]
+  engines: KeyEngine[]
   environment: Environment | null
   scopes: string[]
 }
@@ -60,6 +64,13 @@ export function checkedTerms({
   return { engines, environment, scopes: checkedScopes(engines, scopes) }
 }
 
+/** The terms of a key of the installation. Throws `invalid`. */
+export const installationTerms = ({ scopes }: Pick<NewKey, 'scopes'>): KeyTerms => ({
+  engines: ['installation'],
+  environment: null,
+  scopes: checkedScopes(['installation'], scopes),
+})
+
 function checkedEnvironment(engines: Engine[], given?: Environment): Environment | null {
   if (!engines.some(hasEnvironments)) {
     if (given === undefined) return null
@@ -77,7 +88,7 @@ function checkedEnvironment(engines: Engine[], given?: Environment): Environment
 }
 
 /** Validates scopes. A key can also have scopes that the tenant defined. */
-function checkedScopes(engines: Engine[], scopes?: string[]): string[] {
+function checkedScopes(engines: KeyEngine[], scopes?: string[]): string[] {
   if (scopes === undefined) return engines.flatMap((engine) => [...ENGINE_SCOPES[engine]])
   if (scopes.length === 0)
     throw invalid('must name at least one scope', { field: 'scopes', rule: 'required' })
@@ -98,7 +109,7 @@ function checkedScopes(engines: Engine[], scopes?: string[]): string[] {
   return [...new Set(scopes)]
 }
 
-const hasScopeOf = (engine: Engine, scopes: readonly string[]): boolean =>
+const hasScopeOf = (engine: KeyEngine, scopes: readonly string[]): boolean =>
   ENGINE_SCOPES[engine].some((scope: string) => scopes.includes(scope))
 
 /** Trims a name; null if it is empty. Throws `invalid` unless it is one short line. */

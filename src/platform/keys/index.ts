@@ -6,20 +6,23 @@ import { type Clock, isoOrNull } from '../clock.ts'
 import { isMinted, mintSecret, sha256 } from '../crypto.ts'
 import { type Page, sortedPage } from '../cursor.ts'
 import { MINUTE_MS } from '../durations.ts'
-import type { Engine } from '../engines.ts'
+import type { KeyEngine } from '../engines.ts'
 import { conflict, fail, notFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { createImportStore } from '../portable/imports-store.ts'
 import { createReadCache } from '../read-cache.ts'
 import { NEVER } from '../schema.ts'
+import { SYSTEM_TENANT_ID } from '../system-tenant.ts'
 import { createTenantStore } from '../tenants-store.ts'
 import {
   checkedExpiry,
   checkedKeyName,
   checkedNote,
   checkedTerms,
+  installationTerms,
   type KeyChange,
   type KeyTerms,
+  type NewInstallationKey,
   type NewKey,
 } from './checked.ts'
 import { type ApiKey, EXPIRY_NOTICE_MS, type IssuedKey, present } from './model.ts'
@@ -31,8 +34,8 @@ import {
   SORT_KEYS,
 } from './store.ts'
 
-export type { Expiry, KeyChange, NewKey } from './checked.ts'
-export { type ApiKey, type IssuedKey, type KeyState, stateOf } from './model.ts'
+export type { Expiry, KeyChange, NewInstallationKey, NewKey } from './checked.ts'
+export { type ApiKey, type IssuedKey, KEY_STATES, type KeyState, stateOf } from './model.ts'
 
 const LAST_USED_PRECISION_MS = MINUTE_MS
 const REMEMBERED_KEYS = 1000
@@ -52,7 +55,10 @@ interface KeyQuery extends Order<keyof typeof SORT_KEYS> {
 
 export type Keys = ReturnType<typeof createKeys>
 
-/** Issues, verifies, changes, rotates and revokes API keys; each change is recorded in the audit log. */
+/**
+ * Issues, verifies, changes, rotates and revokes API keys; each change is recorded in the audit log. Keys
+ * without a tenant (null) are those of the installation.
+ */
 export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: string }) {
   const { db, clock, audit, prefix } = parts
   const store = createKeyStore(db)
@@ -63,20 +69,30 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   const touched = new Map<string, number>()
 
   async function issue(actor: Actor, { tenantId, ...input }: NewKey): Promise<IssuedKey> {
-    const now = clock.now()
-    const key = {
-      ...checkedTerms(input),
-      name: checkedKeyName(input.name),
-      note: checkedNote(input.note),
-      ...checkedExpiry(input.expiry, now),
-    }
+    const key = { ...checkedTerms(input), ...checkedEdit(input) }
     return db.commitFor(tenantId, () => {
       if (!tenants.find(tenantId)) throw notFound('tenant not found')
       imports.refuseUnfinished(tenantId)
-      const issued = insert(actor, tenantId, key)
-      record(actor, 'key.created', { id: issued.id, tenantId }, described(issued))
-      return issued
+      return create(actor, tenantId, key)
     })
+  }
+
+  /** Issues a key of the installation, which no tenant can have. */
+  async function issueForInstallation(actor: Actor, input: NewInstallationKey): Promise<IssuedKey> {
+    const key = { ...installationTerms(input), ...checkedEdit(input) }
+    return db.commitFor(SYSTEM_TENANT_ID, () => create(actor, SYSTEM_TENANT_ID, key))
+  }
+
+  const checkedEdit = ({ name, note, expiry }: NewInstallationKey): Omit<KeyEdit, 'scopes'> => ({
+    name: checkedKeyName(name),
+    note: checkedNote(note),
+    ...checkedExpiry(expiry, clock.now()),
+  })
+
+  function create(actor: Actor, tenantId: string, key: Terms): IssuedKey {
+    const issued = insert(actor, tenantId, key)
+    record(actor, 'key.created', { id: issued.id, tenantId }, described(issued))
+    return issued
   }
 
   /**
@@ -151,22 +167,23 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   const list = (tenantId?: string): ApiKey[] =>
     (tenantId === undefined ? store.all() : store.ofTenant(tenantId)).map(present)
 
-  const newest = (tenantId: string, limit: number): ApiKey[] =>
-    store.sorted(tenantId, { by: 'created', isDescending: true, limit }).map(present)
+  const newest = (tenantId: string | null, limit: number): ApiKey[] =>
+    store.sorted(ownerOf(tenantId), { by: 'created', isDescending: true, limit }).map(present)
 
   /** Keys in an order. With a filter, a page can be short although more follow. */
-  function page(tenantId: string, { matches, ...query }: KeyQuery): Page<ApiKey> {
+  function page(tenantId: string | null, { matches, ...query }: KeyQuery): Page<ApiKey> {
+    const owner = ownerOf(tenantId)
     const of = {
-      ...{ list: `keys of ${tenantId}`, keys: SORT_KEYS, keyOf, byId: true as const },
+      ...{ list: `keys of ${owner}`, keys: SORT_KEYS, keyOf, byId: true as const },
       matches: matches && ((row: KeyRow) => matches(present(row))),
     }
-    const found = sortedPage(of, query, (range) => store.sorted(tenantId, { ...query, ...range }))
+    const found = sortedPage(of, query, (range) => store.sorted(owner, { ...query, ...range }))
     return { ...found, data: found.data.map(present) }
   }
 
-  function find(tenantId: string, id: string): ApiKey {
+  function find(tenantId: string | null, id: string): ApiKey {
     const key = existing(id)
-    if (key.tenantId !== tenantId) throw notFound('key not found')
+    if (key.tenantId !== ownerOf(tenantId)) throw notFound('key not found')
     return present(key)
   }
 
@@ -178,7 +195,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
       .map(present)
   }
 
-  function isOf(tenantId: string, engine: Engine, id: string): boolean {
+  function isOf(tenantId: string, engine: KeyEngine, id: string): boolean {
     const key = store.find(id)
     return key?.tenantId === tenantId && present(key).engines.includes(engine)
   }
@@ -273,6 +290,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
 
   return {
     issue,
+    issueForInstallation,
     rotate,
     change,
     revoke,
@@ -288,6 +306,8 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     forget,
   }
 }
+
+const ownerOf = (tenantId: string | null): string => tenantId ?? SYSTEM_TENANT_ID
 
 /** As the index has it, which sorts them. */
 const keyOf = {

@@ -1,16 +1,18 @@
 import type { Actor } from '../audit/index.ts'
 import { isoOrNull, isoTime } from '../clock.ts'
 import { WEEK_MS } from '../durations.ts'
-import type { Engine, Environment } from '../engines.ts'
+import type { Environment, KeyEngine } from '../engines.ts'
+import { SYSTEM_TENANT_ID } from '../system-tenant.ts'
 import type { KeyRow } from './store.ts'
 
 /** A key in lists, without its secret. */
 export interface ApiKey {
   id: string
-  tenant_id: string
+  /** Null for a key of the installation. */
+  tenant_id: string | null
   name: string | null
   note: string | null
-  engines: Engine[]
+  engines: KeyEngine[]
   environment: Environment | null
   scopes: string[]
   hint: string
@@ -32,14 +34,15 @@ export interface IssuedKey {
   id: string
   key: string
   name: string | null
-  engines: Engine[]
+  engines: KeyEngine[]
   environment: Environment | null
   scopes: string[]
   expires_at: string | null
 }
 
 /** `expiring` within a week; `rotated` during the grace period after a rotation. */
-export type KeyState = 'active' | 'expiring' | 'rotated' | 'expired' | 'revoked'
+export const KEY_STATES = ['active', 'expiring', 'rotated', 'expired', 'revoked'] as const
+export type KeyState = (typeof KEY_STATES)[number]
 
 /** How long before its expiry a key counts as expiring. */
 export const EXPIRY_NOTICE_MS = WEEK_MS
@@ -58,7 +61,7 @@ export function stateOf(
 
 export const present = (row: KeyRow): ApiKey => ({
   id: row.id,
-  tenant_id: row.tenantId,
+  tenant_id: row.tenantId === SYSTEM_TENANT_ID ? null : row.tenantId,
   name: row.name,
   note: row.note,
   engines: JSON.parse(row.engines),

@@ -118,9 +118,10 @@ export function createMetering(parts: {
     return recorded.get(name) ?? recorded.set(name, store.month(tenantId, month) ?? NOTHING)
   }
 
-  /** If it is called twice for a request, the last status counts. */
+  /** If it is called twice for a request, the last status counts. Requests for the installation are free. */
   function answered(caller: KeyCaller, status: number) {
     const { tenantId, engine, environment, charge } = caller
+    if (engine === 'installation') return
     const { day, state } = charge
     if (state === 'reserved') counts.release(tenantId, day)
     const isNew = isCounted(status)

@@ -3,7 +3,7 @@ import { SecretPanel } from '../../../../views/ui/secret-panel.tsx'
 import { PageHead } from '../../../../views/ui/section.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
 import { listed } from '../../../../views/ui/words.ts'
-import type { Engine, EngineScope } from '../../../platform/engines.ts'
+import type { EngineScope, KeyEngine } from '../../../platform/engines.ts'
 import type { IssuedKey } from '../../../platform/keys/index.ts'
 import { ENGINE_WORDS } from '../../engine-words.ts'
 import { usePage } from '../../page.tsx'
@@ -39,7 +39,7 @@ export function IssuedKeyPage({
         }}
       />
       <SecretPanel
-        title={`${listed(key.engines.map((engine) => ENGINE_WORDS[engine].label))}, ${key.environment ?? 'live'}`}
+        title={titleOf(key)}
         what="key"
         secret={key.key}
         doneHref={href('/keys')}
@@ -65,6 +65,11 @@ export function IssuedKeyPage({
   )
 }
 
+function titleOf({ engines, environment }: IssuedKey): string {
+  const labels = listed(engines.map((engine) => ENGINE_WORDS[engine].label))
+  return engines.includes('installation') ? labels : `${labels}, ${environment ?? 'live'}`
+}
+
 const EndOf = ({ expires_at: at }: IssuedKey) =>
   at === null ? null : (
     <>
@@ -80,7 +85,7 @@ interface Example {
 }
 
 /** Example requests by scope. The page shows the first read and the first write that the key allows. */
-const EXAMPLES: Record<Engine, { reads: Examples; writes: Examples }> = {
+const EXAMPLES: Record<KeyEngine, { reads: Examples; writes: Examples }> = {
   gate: {
     reads: [
       ['identities:read', { title: 'List users', path: '/v1/gate/identities' }],
@@ -164,6 +169,18 @@ const EXAMPLES: Record<Engine, { reads: Examples; writes: Examples }> = {
             jobs: [{ name: 'hello', schedule: '* * * * *', url: 'https://example.com/hook' }],
           },
         },
+      ],
+    ],
+  },
+  installation: {
+    reads: [
+      ['installation:read', { title: 'List tenants', path: '/v1/installation/tenants' }],
+      ['installation:write', { title: 'List tenants', path: '/v1/installation/tenants' }],
+    ],
+    writes: [
+      [
+        'installation:write',
+        { title: 'Create a tenant', path: '/v1/installation/tenants', body: { name: 'Acme' } },
       ],
     ],
   },
