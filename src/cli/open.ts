@@ -7,6 +7,7 @@ import { createAdmins } from '../console/operators/admins.ts'
 import { createGrantees } from '../console/operators/grantees.ts'
 import { createLinks } from '../console/operators/links.ts'
 import { createMemberships } from '../console/operators/memberships.ts'
+import { createProvisioning } from '../console/operators/provisioning.ts'
 import { createOperatorStore } from '../console/operators/store/index.ts'
 import { isSystemError, StorageError } from '../db/errors.ts'
 import { migrate, migrationStatus, SchemaError } from '../db/migrate.ts'
@@ -92,12 +93,13 @@ function createOperatorServices(
   const store = createOperatorStore(parts.db)
   const accounts = createOfflineOperators(parts, config)
   const grantees = createGrantees({ ...parts, store, gateOperators: accounts })
+  const admins = createAdmins({ ...parts, store, grantees, gateOperators: accounts })
+  const memberships = createMemberships({ ...parts, store, grantees })
   return {
     store,
     accounts,
-    grantees,
-    admins: createAdmins({ ...parts, store, grantees, gateOperators: accounts }),
-    memberships: createMemberships({ ...parts, store, grantees }),
+    admins,
+    provisioning: createProvisioning({ ...parts, store, accounts, admins, memberships, grantees }),
     links: createLinks({ ...parts, store }),
   }
 }

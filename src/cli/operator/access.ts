@@ -1,4 +1,5 @@
 import { SIGN_IN_MS } from '../../console/operators/links.ts'
+import { presented } from '../../console/operators/presented.ts'
 import type { Operator } from '../../engines/gate/operators/list.ts'
 import { baseUrlOf } from '../../http/urls.ts'
 import { MINUTE_MS } from '../../platform/durations.ts'
@@ -6,7 +7,7 @@ import { AppError, conflict, fail, notFound, renamed } from '../../platform/erro
 import type { Command, Invocation } from '../command.ts'
 import { addressNote } from '../first-steps.ts'
 import { type OfflineServices, withServices } from '../open.ts'
-import { EMAIL, named, present, securedNote } from './present.ts'
+import { EMAIL, named, securedNote } from './present.ts'
 
 export const operatorLoginLink: Command = {
   name: 'operator login-link',
@@ -85,7 +86,7 @@ function verb(of: {
         const access = accessOf(services, options)
         const { id } = access.operator
         await aboutEmail(() => act(access, id))
-        const json = present(access.store, access.admins.existing(id))
+        const json = presented(access.store, access.admins.existing(id))
         return { json, text: done(access.operator) }
       }),
   }

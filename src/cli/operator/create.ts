@@ -1,12 +1,11 @@
-import { newcomer } from '../../console/operators/grantee.ts'
-import { outranks, ROLES, type Role } from '../../console/operators/rights.ts'
+import { presented } from '../../console/operators/presented.ts'
+import { ROLES, type Role } from '../../console/operators/rights.ts'
 import { normaliseEmail } from '../../engines/gate/identities/email.ts'
 import { AppError, conflict, invalid, notFound, renamed } from '../../platform/errors.ts'
 import { openSystemTenant } from '../../platform/system-tenant.ts'
-import type { Tenant } from '../../platform/tenants.ts'
 import { type Answer, type Command, type Invocation, oneOf, UsageError } from '../command.ts'
 import { type OfflineServices, withNewServices, withServices } from '../open.ts'
-import { EMAIL, present, runsOf, securedNote, signInHint } from './present.ts'
+import { EMAIL, runsOf, securedNote, signInHint } from './present.ts'
 
 export const operatorCreate: Command = {
   name: 'operator create',
@@ -82,32 +81,20 @@ type OperatorAccess = ReturnType<typeof accessOf>
 type KnownOperator = NonNullable<ReturnType<OperatorAccess['accounts']['find']>>
 
 /** The services that create operators. Throws `not_found` for an unknown tenant. */
-function accessOf({ db, actor, tenants, operators }: OfflineServices, { part }: Wanted) {
-  const operatorServices = operators()
-  const membership = part && { role: part.role, tenant: tenantOf(part.tenantId) }
-
-  function tenantOf(id: string): Tenant {
-    if (tenants.exists(id)) return tenants.find(id)
+function accessOf({ actor, tenants, operators }: OfflineServices, { part }: Wanted) {
+  if (part && !tenants.exists(part.tenantId))
     throw notFound('tenant not found. See tenant list', { field: '--tenant', rule: 'unknown' })
-  }
-
-  return { ...operatorServices, db, actor, membership }
+  return { ...operators(), actor }
 }
 
 /** Creates an operator with an unverified address. */
 async function create(
-  { accounts, store, memberships, admins, actor, membership }: OperatorAccess,
-  { email, name, password, isAdmin }: Wanted & { password: string | undefined },
+  { accounts, store, provisioning, actor }: OperatorAccess,
+  { email, name, password, isAdmin, part }: Wanted & { password: string | undefined },
 ): Promise<Answer> {
-  const account = { email, displayName: name, password, isVerified: false }
-  const made = await reworded(byOption, () =>
-    accounts.create(actor, account, (operator) => {
-      const grantee = newcomer(operator)
-      if (membership) memberships.give(actor, membership.tenant.id, grantee, membership.role)
-      if (isAdmin) admins.add(actor, grantee)
-    }),
-  )
-  const operator = present(store, accounts.operatorList.of(made))
+  const account = { email, displayName: name, password, isAdmin, membership: part }
+  const made = await reworded(byOption, () => provisioning.create(actor, account))
+  const operator = presented(store, accounts.operatorList.of(made))
   const text =
     `Created operator ${made.email} (not verified). Access: ${runsOf(operator) || 'none yet'}.\n${made.id}\n` +
     signInHint(made.email)
@@ -116,40 +103,27 @@ async function create(
 
 /** Gives an existing operator more rights. Throws `conflict` if there is nothing to give. */
 async function giveMore(
-  { store, accounts, memberships, admins, grantees, db, actor, membership }: OperatorAccess,
+  { store, accounts, provisioning, actor }: OperatorAccess,
   known: KnownOperator,
-  { isAdmin, ofNewcomers }: Wanted,
+  { isAdmin, part, ofNewcomers }: Wanted,
 ): Promise<Answer> {
-  const { id, email } = known
-  const before = membership && store.roleIn(membership.tenant.id, id)
-  const isOtherRole = membership !== undefined && before !== membership.role
-  const isMore = membership !== undefined && outranks(membership.role, before)
-  const isNewAdmin = isAdmin && !store.isAdmin(id)
-  if (!isOtherRole && !isNewAdmin)
+  const difference = await reworded(
+    () => (part ? '--role' : '--email'),
+    () => provisioning.grant(actor, known, { isAdmin, membership: part }),
+  )
+  if (difference === 'none')
     throw conflict(
-      membership || isAdmin
+      part || isAdmin
         ? 'this operator already has that access'
         : 'an operator already has this address. To give them more access, use --admin, or --tenant with --role',
       { field: '--email', rule: 'taken' },
     )
-  if (isOtherRole && !isMore)
-    await reworded(
-      () => '--role',
-      () => memberships.change(actor, membership.tenant.id, known, membership.role),
-    )
-  const isGrant = isMore || isNewAdmin
-  if (isGrant)
-    await db.commit(() => {
-      const grantee = grantees.secured(actor, known)
-      if (isMore) memberships.give(actor, membership.tenant.id, grantee, membership.role)
-      if (isNewAdmin) admins.add(actor, grantee)
-    })
-  const operator = present(store, accounts.operatorList.of(known))
+  const operator = presented(store, accounts.operatorList.of(known))
   const kept = ofNewcomers.map((option) => `--${option}`).join(' and ')
   const text =
-    `Updated operator ${email}. Access: ${runsOf(operator)}.` +
+    `Updated operator ${known.email}. Access: ${runsOf(operator)}.` +
     (kept && `\nIgnored ${kept}: only for new operators.`) +
-    (isGrant && !operator.email_verified ? `\n${securedNote(email)}` : '')
+    (difference === 'more' && !operator.email_verified ? `\n${securedNote(known.email)}` : '')
   return { json: { ...operator, created: false }, text }
 }
 

@@ -1,7 +1,8 @@
+import { type PresentedOperator, presented } from '../../console/operators/presented.ts'
 import type { Operator, OperatorList } from '../../engines/gate/operators/list.ts'
 import { type Command, table } from '../command.ts'
 import { withServices } from '../open.ts'
-import { present, runsOf, type Shown } from './present.ts'
+import { runsOf } from './present.ts'
 
 /** Operators per read. */
 const SLICE = 500
@@ -12,7 +13,7 @@ export const operatorList: Command = {
   run: ({ config }) =>
     withServices(config, ({ operators }) => {
       const { store, accounts } = operators()
-      const list = everybody(accounts.operatorList).map((person) => present(store, person))
+      const list = everybody(accounts.operatorList).map((person) => presented(store, person))
       const head = ['ID', 'EMAIL', 'EMAIL STATUS', 'NAME', 'STATE', 'ACCESS']
       const text = list.length === 0 ? 'No operators yet.' : table([head, ...list.map(row)])
       return { json: { operators: list }, text }
@@ -30,7 +31,7 @@ function everybody({ page }: OperatorList): Operator[] {
   }
 }
 
-const row = (operator: Shown): string[] => [
+const row = (operator: PresentedOperator): string[] => [
   operator.id,
   operator.email,
   operator.email_verified ? 'verified' : 'not verified',

@@ -1,5 +1,6 @@
 import type { Db } from '../../db/open.ts'
 import type { Gate } from '../../engines/gate/index.ts'
+import type { Operator } from '../../engines/gate/operators/list.ts'
 import type { Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Mail } from '../../platform/mail/index.ts'
@@ -12,6 +13,8 @@ import { createGrantees } from './grantees.ts'
 import { createInvitations } from './invitations.ts'
 import { createLinks, createLoginLinks } from './links.ts'
 import { createMemberships } from './memberships.ts'
+import { presented } from './presented.ts'
+import { createProvisioning } from './provisioning.ts'
 import { createOperatorScopes } from './scopes.ts'
 import { createSessionCookie, createSessionRate } from './session-cookie.ts'
 import { createSignUp, type SignUpSettings } from './sign-up.ts'
@@ -55,6 +58,15 @@ export function createOperators(parts: {
     loginLinks: createLoginLinks({ ...parts, links, pageOf: pageOf('link') }),
     memberships,
     invitations,
+    provisioning: createProvisioning({
+      ...parts,
+      store,
+      accounts: gateOperators,
+      admins,
+      memberships,
+      grantees,
+    }),
+    present: (operator: Operator) => presented(store, operator),
     scopes: createOperatorScopes({ db, store }),
     recipients: { ownersOf: store.ownerAddresses, membersOf: store.memberAddresses },
     currentOperator: createCurrentOperator({

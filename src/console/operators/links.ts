@@ -109,7 +109,7 @@ export function createLoginLinks(parts: {
   const make = (actor: Actor, operator: Operator): Promise<string | undefined> =>
     db.commit(() => {
       if (operator.state === 'inactive')
-        throw conflict('the account of this operator is deactivated')
+        throw conflict('the account of this operator is deactivated. Reactivate it first')
       const mailedTo = mail.hasServer ? operator.email : null
       const url = pageOf(links.addSignIn(actor, operator.id, mailedTo))
       if (mailedTo === null) return url
