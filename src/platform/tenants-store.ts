@@ -8,6 +8,9 @@ import { UTC } from './time-zone.ts'
 export type TenantRow = typeof tenants.$inferSelect
 export type TenantStatus = TenantRow['status']
 
+type NewTenantRow = Pick<TenantRow, 'id' | 'name' | 'plan'> &
+  Partial<Pick<TenantRow, 'spendCapCents' | 'timeZone'>> & { now: number }
+
 /** IDs begin with their creation time. */
 export const SORT_KEYS = {
   created: { value: tenants.id, type: 'string' },
@@ -92,16 +95,10 @@ export function createTenantStore({ orm }: Db) {
     .prepare()
 
   return {
-    insert: (row: Pick<TenantRow, 'id' | 'name' | 'plan'> & { now: number }) =>
+    insert: ({ now, ...row }: NewTenantRow) =>
       insert.get({
-        id: row.id,
-        name: row.name,
-        plan: row.plan,
-        status: 'active',
-        spendCapCents: null,
-        timeZone: UTC,
-        createdAt: row.now,
-        updatedAt: row.now,
+        ...{ status: 'active', spendCapCents: null, timeZone: UTC, ...row },
+        ...{ createdAt: now, updatedAt: now },
       }),
     save: (row: TenantRow): TenantRow => save.get(row as never),
     find: (id: string): TenantRow | undefined => find.get({ id }),

@@ -37,6 +37,8 @@ export interface NewTenant {
   name: string
   plan: Plan
   id?: string
+  spendCapCents?: number
+  timeZone?: string
 }
 
 export interface TenantChange {
@@ -78,11 +80,11 @@ export function createTenants(parts: {
   const create = async (actor: Actor, input: NewTenant): Promise<Tenant> =>
     db.commit(() => add(actor, input))
 
-  /** Creates a tenant inside a commit. Throws `invalid` if the name is not allowed. */
-  function add(actor: Actor, { name: given, plan, id = newId() }: NewTenant): Tenant {
-    const name = checkedName(given)
-    const row = store.insert({ id, name, plan, now: clock.now() })
-    record(actor, 'tenant.created', row, { name, plan })
+  /** Creates a tenant inside a commit. Throws `invalid` for a value that is not allowed. */
+  function add(actor: Actor, { id = newId(), ...input }: NewTenant): Tenant {
+    const terms = { ...checkedChange(input), name: checkedName(input.name), plan: input.plan }
+    const row = store.insert({ ...terms, id, now: clock.now() })
+    record(actor, 'tenant.created', row, terms)
     return present(row)
   }
 
@@ -146,7 +148,9 @@ export function createTenants(parts: {
   function update(actor: Actor, action: string, id: string, changes: Partial<TenantRow>) {
     return db.commit(() => {
       imports.refuseUnfinished(id)
-      const row = store.save({ ...existing(id), ...changes, updatedAt: clock.now() })
+      const before = existing(id)
+      if (isSame(before, changes)) return present(before)
+      const row = store.save({ ...before, ...changes, updatedAt: clock.now() })
       record(actor, action, row, changes)
       onChange()
       return present(row)
@@ -174,6 +178,9 @@ export function createTenants(parts: {
     resume,
   }
 }
+
+const isSame = (row: TenantRow, changes: Partial<TenantRow>): boolean =>
+  Object.entries(changes).every(([name, value]) => row[name as keyof TenantRow] === value)
 
 const LIST = {
   list: 'tenants',

@@ -33,10 +33,10 @@ export function createTenantDeletion(parts: {
 
   /**
    * Ends a tenant: its keys, sessions and members are refused from now on, and its jobs, bots and
-   * endpoints, which are deleted first, stop. `name` confirms which tenant is meant. Throws `invalid` if it
-   * is another name, and `not_found` if there is no such tenant.
+   * endpoints, which are deleted first, stop. `name` confirms which tenant is meant. Returns whether
+   * all data is deleted already. Throws `invalid` for another name, and `not_found` without such a tenant.
    */
-  async function begin(actor: Actor, id: string, name: string): Promise<void> {
+  async function begin(actor: Actor, id: string, name: string): Promise<boolean> {
     await db.commit(() => {
       const tenant = tenants.find(id) ?? fail(notFound('tenant not found'))
       if (name.trim() !== tenant.name.trim())
@@ -55,6 +55,7 @@ export function createTenantDeletion(parts: {
     })
     for (let n = 0; n < FIRST_SLICES && isLeft(id); n++)
       await db.commit(() => removeSlice(id, SLICE))
+    return !isLeft(id)
   }
 
   /** Completes all deletions that were begun, also those that were interrupted. */
