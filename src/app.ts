@@ -4,11 +4,13 @@ import { createFlowPages, createSandboxPages } from './console/engine-pages.ts'
 import { challengeOn, createErrorPages } from './console/error-pages.ts'
 import { createConsole } from './console/index.ts'
 import { createInstallationAlerts } from './console/installation-alerts.ts'
+import { createInstallationApi } from './console/installation-api/index.ts'
 import { createInstanceHealth } from './console/instance-health.ts'
 import { createLayout } from './console/layout.ts'
 import { createLive } from './console/live/index.ts'
 import { createOperators } from './console/operators/index.ts'
 import { SESSION_COOKIE } from './console/operators/session-cookie.ts'
+import { PORTABLE } from './console/portable-tables.ts'
 import { consolePages } from './console/routes.ts'
 import { createSessionAccess } from './console/session-access.ts'
 import { createDelivery } from './delivery/index.ts'
@@ -38,6 +40,7 @@ import { createBackups } from './platform/backup/index.ts'
 import { createInstallationSettings } from './platform/installation-settings/index.ts'
 import { createMail } from './platform/mail/index.ts'
 import type { Platform } from './platform/platform.ts'
+import { createTenantDeletion } from './platform/portable/deletion.ts'
 import { createStorageWatch } from './platform/storage-watch.ts'
 import { openSystemTenant } from './platform/system-tenant.ts'
 
@@ -143,6 +146,16 @@ export function createApp(
     config,
   })
   const installationAlerts = createInstallationAlerts({ ...platform, instanceHealth })
+  const tenantDeletion = createTenantDeletion({ ...platform, portable: PORTABLE })
+  retention.add(tenantDeletion.rule)
+  const installationRoutes = createInstallationApi({
+    ...platform,
+    tenantDeletion,
+    operators,
+    gateOperators: gate.gateOperators,
+    defaultPlan: config.metering.defaultPlan,
+    access: keyAccess,
+  })
   const document = createApiDocument(() => app, baseUrl, { sessionCookie: SESSION_COOKIE })
   const middleware = createMiddleware({
     log,
@@ -175,6 +188,7 @@ export function createApp(
         manifests,
         relay,
         operators,
+        tenantDeletion,
         layout,
         live,
         baseUrl,
@@ -198,6 +212,7 @@ export function createApp(
     .use(relay.routes)
     .use(notifications.routes)
     .use(createManifestRoutes({ manifests, clock, access }))
+    .use(installationRoutes)
 
   function tell(event: OperationalEvent) {
     relay.tell(event)

@@ -12,7 +12,7 @@ import type { Backups } from '../platform/backup/index.ts'
 import type { InstallationSettings } from '../platform/installation-settings/index.ts'
 import type { Mail } from '../platform/mail/index.ts'
 import type { Platform } from '../platform/platform.ts'
-import { createTenantDeletion } from '../platform/portable/deletion.ts'
+import type { TenantDeletion } from '../platform/portable/deletion.ts'
 import { createTenantDownload } from '../platform/portable/download.ts'
 import { createAddresses } from './addresses.ts'
 import { createCallers } from './callers.ts'
@@ -26,7 +26,7 @@ import type { Device } from './operators/entry.ts'
 import type { Operators } from './operators/index.ts'
 import { createDayCounts } from './pages/home/day-counts.ts'
 import { PAGES } from './pages/index.ts'
-import { PORTABLE, PORTABLE_TABLES, SCHEMAS } from './portable-tables.ts'
+import { PORTABLE_TABLES, SCHEMAS } from './portable-tables.ts'
 import { createPages } from './serve-pages.tsx'
 import { sessionRoutes } from './session-routes.tsx'
 import { shortAddresses } from './short-addresses.ts'
@@ -42,6 +42,7 @@ export function consolePages(parts: {
   manifests: Manifests
   relay: Relay
   operators: Operators
+  tenantDeletion: TenantDeletion
   layout: Layout
   live: Live
   baseUrl: () => string
@@ -70,8 +71,6 @@ export function consolePages(parts: {
     callerOf: createCallers(platform),
     liveAnswers: createLiveAnswers({ ...parts, currentOperator: operators.currentOperator }),
   }
-  const tenantDeletion = createTenantDeletion({ ...platform, portable: PORTABLE })
-  platform.retention.add(tenantDeletion.rule)
   const tenantDownload = createTenantDownload({
     ...platform,
     tables: PORTABLE_TABLES,
@@ -86,7 +85,6 @@ export function consolePages(parts: {
   const addresses = createAddresses(PAGES)
   const services = {
     ...common,
-    tenantDeletion,
     tenantDownload,
     deviceOf,
     dayCounts: createDayCounts(common),

@@ -76,6 +76,7 @@ const WITH_CODE = [
   '/v1/passepartout',
   '/v1/notifications',
   '/v1/manifest',
+  '/v1/installation',
   '/v1/gate/tokens',
   '/v1/gate/authorize',
   '/access/v1',

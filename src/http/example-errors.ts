@@ -17,6 +17,10 @@ const SUBMIT = /auth\/\w+\/submit$/
 const SELF_SERVICE = / \/auth\/self-service\//
 const SESSION = / \/dashboard\//
 
+/** Operations on the installation, by method and the end of their path. */
+const of = (method: string, path: string): RegExp =>
+  new RegExp(`^${method} /v1/installation/${path}`)
+
 /** Errors of some operations. For an operation and a status, the first that fits is the example. */
 export const PARTICULAR_ERRORS: ExampleErrors = [
   [
@@ -71,6 +75,40 @@ export const PARTICULAR_ERRORS: ExampleErrors = [
   [
     / \/v1\/gate\/identities/,
     conflict('is the address of another identity', { field: 'traits.email', rule: 'taken' }),
+  ],
+  [
+    of('POST', 'operators$'),
+    conflict('is the address of another operator', { field: 'email', rule: 'taken' }),
+  ],
+  [
+    of('(PUT|POST)', 'operators/.*/(admin|login-link)$'),
+    conflict('the account of this operator is deactivated. Reactivate it first'),
+  ],
+  [
+    of('POST', 'operators/.*/reactivate$'),
+    conflict('the email address of this account has changed; check who owns it, then try again'),
+  ],
+  [
+    of('(DELETE|POST)', 'operators/'),
+    conflict('this is the only admin of the installation. Make another operator an admin first'),
+  ],
+  [
+    of('(DELETE|PUT)', 'tenants/.*/members/'),
+    conflict('this is the only owner who can sign in. Add another owner first'),
+  ],
+  [
+    of('POST', 'tenants/.*/rotate$'),
+    conflict(`the key has already been rotated, to ${EXAMPLE_ID}`),
+  ],
+  [
+    of('PATCH', 'tenants/.*/keys/'),
+    conflict('the key is revoked, expired or rotated, so its expiry stays'),
+  ],
+  [
+    of('.*', 'tenants/'),
+    conflict(
+      'the import of this tenant was interrupted: import the same file again, or undo it with `import --abandon`',
+    ),
   ],
   [/\/jobs$/, conflict('limit reached: 10000 cron jobs; delete one first')],
   [/\/delayed$/, conflict('limit reached: 10000 pending or running delayed jobs')],

@@ -40,6 +40,11 @@ const TAGS = [
       'The jobs, monitors, endpoints, channels, sign-in settings, policies and keys of a tenant as one object.',
   },
   {
+    name: 'installation',
+    'x-displayName': 'Installation',
+    description: 'Tenants, their API keys and members, and the operators of the console.',
+  },
+  {
     name: 'operations',
     'x-displayName': 'Operations',
     description: 'For load balancers, orchestrators and Prometheus.',

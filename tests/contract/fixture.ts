@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import type { Engine, Environment } from '../../src/platform/engines.ts'
+import type { Engine, Environment, KeyEngine } from '../../src/platform/engines.ts'
 import { gateOf } from '../engines/gate/fixture.ts'
 import { type Answer, type TestApp, useApp } from '../support/app.ts'
 import { expectDescribed } from '../support/described.ts'
@@ -15,6 +15,8 @@ export type Tenant = Awaited<ReturnType<Fixture['tenant']>>
 /** The id of one object of each kind, by the path that ends with its name. */
 export type Ids = Record<string, string>
 
+const ACTOR = { kind: 'cli', source: 'test' } as const
+
 /** How a request differs from a valid one. */
 interface Sent {
   ids?: Ids
@@ -29,18 +31,22 @@ export async function useContract() {
   const document: Json = (await app.raw('/openapi.json')).body
   const operations = operationsOf(document)
 
-  /** A tenant with a key of each engine and environment. */
+  /** A tenant with a key of each engine and environment, and a key of the installation. */
   async function tenant(name: string) {
     const { id, key } = await app.tenant(name)
     const keys = new Map<string, string>()
-    async function keyOf(engine: Engine, environment: Environment = 'live') {
+    const newKey = (engine: KeyEngine, environment?: Environment, scopes?: string[]) =>
+      engine === 'installation'
+        ? app.platform.keys.issueForInstallation(ACTOR, { scopes })
+        : key(engine, environment, scopes)
+    async function keyOf(engine: KeyEngine, environment: Environment = 'live') {
       const held = keys.get(engine + environment)
       if (held) return held
-      const { key: made } = await key(engine, engine === 'clockwork' ? undefined : environment)
+      const { key: made } = await newKey(engine, engine === 'clockwork' ? undefined : environment)
       keys.set(engine + environment, made)
       return made
     }
-    return { id, newKey: key, keyOf }
+    return { id, newKey, keyOf }
   }
 
   /** Sends an operation; the response must be one that the document describes. */
@@ -115,6 +121,7 @@ export async function populate({ app }: Fixture, tenant: Tenant): Promise<Ids> {
     Object.assign(ids, await jobs(app, tenant))
     Object.assign(ids, await relayObjects(app, tenant, `${target.url}/${MARK}${n}`, n))
     Object.assign(ids, await channels(app, tenant, `${target.url}/${MARK}${n}`))
+    Object.assign(ids, await installationObjects(app, tenant, n, ids))
   }
   for (let n = 1; n <= 3; n++) Object.assign(ids, await alerts(app, tenant, n))
   await app.clock.settled()
@@ -182,6 +189,30 @@ async function channels(app: TestApp, { keyOf }: Tenant, url: string): Promise<I
   const channel = { type: 'webhook', name: MARK, settings: { url } }
   const { id } = await made(api, '/v1/notifications/channels', channel)
   return { '/v1/notifications/channels/{channel_id}': id }
+}
+
+/** A tenant beside the populated one, with members and keys. The first operator is an admin. */
+async function installationObjects(
+  app: TestApp,
+  { id, keyOf }: Tenant,
+  n: number,
+  { '/v1/installation/tenants/{tenant_id}': known }: Ids,
+): Promise<Ids> {
+  const api = app.client(await keyOf('installation'))
+  const path = '/v1/installation'
+  const tenant = known ?? (await made(api, `${path}/tenants`, { name: 'Beside' })).id
+  const key = await made(api, `${path}/tenants/${tenant}/keys`, { engines: ['relay'] })
+  const operator = await made(api, `${path}/operators`, {
+    email: `${n}@${id}.example.com`,
+    admin: n === 1,
+  })
+  await api.put(`${path}/tenants/${tenant}/members/${operator.id}`, { role: 'owner' })
+  return {
+    '/v1/installation/tenants/{tenant_id}': tenant,
+    '/v1/installation/tenants/{tenant_id}/members/{operator_id}': operator.id,
+    '/v1/installation/tenants/{tenant_id}/keys/{key_id}': key.id,
+    '/v1/installation/operators/{operator_id}': operator.id,
+  }
 }
 
 async function alerts(

@@ -1,4 +1,4 @@
-import { ENGINES, type Engine } from '../../src/platform/engines.ts'
+import { KEY_ENGINES, type KeyEngine } from '../../src/platform/engines.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the document and bodies of every shape
 export type Json = any
@@ -9,7 +9,7 @@ export interface Operation {
   method: string
   /** With `{names}` where ids go. */
   path: string
-  engine: Engine
+  engine: KeyEngine
   /** Any of them is enough. */
   scopes: string[]
   /** Schema of the body, if the operation takes one. */
@@ -32,7 +32,7 @@ export function operationsOf(document: Json): Operation[] {
         name: `${method.toUpperCase()} ${path}`,
         method: method.toUpperCase(),
         path,
-        engine: ENGINES.find((engine) => tags.includes(engine)) as Engine,
+        engine: KEY_ENGINES.find((engine) => tags.includes(engine)) as KeyEngine,
         scopes: security.flatMap(({ apiKey }: Json) => apiKey),
         schema: requestBody?.content['application/json'].schema,
         example: requestBody?.content['application/json'].example,

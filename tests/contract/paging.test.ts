@@ -34,7 +34,7 @@ test('Every list of an engine has pages, except those of clockwork', () => {
       statuses.includes(200) &&
       !schema,
   )
-  const isShort = /clockwork|settings|metadata|sessions$|stats$|status$/
+  const isShort = /clockwork|settings|metadata|sessions$|members$|stats$|status$/
   expect(others.filter(({ path }) => !isShort.test(path)).map(({ name }) => name)).toEqual([])
 })
 
@@ -77,9 +77,13 @@ describe.each(lists.map((list) => [list.name, list] as const))('%s', (_, list) =
     }
   })
 
-  test('refuses the cursors of another tenant', async () => {
-    const { next_cursor: cursor } = await read(list, '?limit=1')
-    expect(cursor).toBeString()
-    await expectRefusedQuery(list, `?cursor=${cursor}`, other, idsOfOther)
-  })
+  // The installation has one list of tenants, and one of operators.
+  test.skipIf(/installation\/\w+$/.test(list.path))(
+    'refuses the cursors of another tenant',
+    async () => {
+      const { next_cursor: cursor } = await read(list, '?limit=1')
+      expect(cursor).toBeString()
+      await expectRefusedQuery(list, `?cursor=${cursor}`, other, idsOfOther)
+    },
+  )
 })

@@ -78,6 +78,7 @@ const ENGINES = [
   'relay',
   'notifications',
   'manifest',
+  'installation',
   'operations',
 ]
 
