@@ -310,11 +310,12 @@ const keyOf = ({ path }: Page, action: string): string =>
     .filter((step) => step !== '' && !step.startsWith(':'))
     .join('-')
 
-/** Throws if two actions have one key, because one would show the message of the other. */
+/** Throws if two actions have one key but other messages, because one would show that of the other. */
 function flashesByKey(pages: readonly Page[]): ReadonlyMap<string, Flash> {
   const flashes = new Map<string, Flash>()
   for (const [key, flash] of pages.flatMap(flashesOf)) {
-    if (flashes.has(key)) throw new Error(`two actions of pages are named ${key}`)
+    if ((flashes.get(key)?.text ?? flash.text) !== flash.text)
+      throw new Error(`two actions of pages are named ${key}`)
     flashes.set(key, flash)
   }
   return flashes

@@ -110,6 +110,38 @@ test('A revoked key stops working immediately, and is not rotated', async () => 
   expect(keys()).toHaveLength(1)
 })
 
+test('A key of the installation is created, rotated and revoked by admins, and shown to no tenant', async () => {
+  const admin = await app.newAdmin({ email: 'key-admin@example.com' })
+  const { owner } = await withKey()
+  const path = '/installation/keys'
+  const form = [...formOf(), ['installation_scopes[]', 'installation:read']]
+  const page = await admin.send(`${path}/new`, form)
+  const [request] = requestsIn(page.says('Copy key').text)
+  const ask = async (key: string) => (await app.client(key).get(request?.path ?? '')).status
+  const key = secretIn(page.html)
+  expect([request?.key, await ask(key)]).toEqual([key, 200])
+  const [found] = app.platform.keys.newest(null, 1)
+  const scopes = ['installation:read']
+  expect(found).toMatchObject({ name: 'Shop', engines: ['installation'], scopes })
+  ;(await admin.sees(path, 'key-admin@example.com')).says('installation:read').omits(key)
+  const one = `${path}/${found?.id}`
+  ;(await admin.open(one)).says('Created by', 'key-admin@example.com').omits('Audit log', key)
+  const rotated = secretIn((await admin.send(`${one}/rotate`, { grace: 'hour' })).html)
+  expect(await ask(rotated)).toBe(200)
+  await admin.send(`${one}/edit`, { name: 'Ansible', expires: 'keep' })
+  await admin.press(one, 'Revoke key')
+  expect([await ask(key), await ask(rotated)]).toEqual([401, 200])
+  expect(app.platform.keys.find(null, found?.id ?? '')).toMatchObject({ name: 'Ansible' })
+  const refused = await admin.send(`${path}/new`, formOf())
+  expect(refused.says('href="#field-installation_scopes"').status).toBe(422)
+  ;(await owner.open(PAGE)).omits('Ansible')
+  ;(await owner.open(`${PAGE}/new`)).omits('installation:write')
+  expect((await owner.open(`${PAGE}/${found?.id}`)).status).toBe(404)
+  expect((await owner.send(`${PAGE}/${found?.id}/rotate`, { grace: 'day' })).status).toBe(404)
+  const smuggled = [...formOf('installation'), ['installation_scopes[]', 'installation:write']]
+  expect((await owner.send(`${PAGE}/new`, smuggled)).status).toBe(422)
+})
+
 test('The list has the newest key first, page by page, and filters by engine', async () => {
   const { owner, key, keys } = await withKey()
   for (let n = 0; n < 51; n++) await key('relay')

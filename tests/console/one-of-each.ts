@@ -98,6 +98,7 @@ export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) 
     '/console/settings/notifications/': [await addChannel(app, tenant.id)],
     '/console/installation/notifications/new/': ['slack'],
     '/console/installation/notifications/': [await addChannel(app, null)],
+    '/console/installation/keys/': [await installationKey(app)],
     '/console/keys/': [(await tenant.key('relay', 'live')).id],
     '/console/team/': [owner.id],
     '/console/installation/mail/': [mail],
@@ -108,6 +109,9 @@ export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) 
     ...(await addMessengerLogin(app, tenant)),
   } satisfies Parameters
 }
+
+const installationKey = async ({ platform }: Console): Promise<string> =>
+  (await platform.keys.issueForInstallation(SETUP, {})).id
 
 /** A channel that leads nowhere. */
 async function addChannel({ notifications }: Console, tenantId: string | null): Promise<string> {

@@ -65,6 +65,7 @@ const OF_INSTALLATION: readonly NavigationGroup[] = [
     pages: [
       'tenants',
       'operators',
+      'keys',
       'health',
       'providers',
       'mailServer',

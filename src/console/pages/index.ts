@@ -11,6 +11,12 @@ import { backupList } from './installation/backups.tsx'
 import { configurationPage } from './installation/configuration.tsx'
 import { emailPage } from './installation/email.tsx'
 import { healthPage } from './installation/health.tsx'
+import {
+  editInstallationKey,
+  installationKey,
+  installationKeyList,
+  newInstallationKey,
+} from './installation/keys.tsx'
 import { mailServerPage } from './installation/mail-server.tsx'
 import { operatorPage } from './installation/operator.tsx'
 import { operatorList } from './installation/operators.tsx'
@@ -164,6 +170,10 @@ export const PAGES: readonly Page[] = [
   tenantPage,
   operatorList,
   operatorPage,
+  installationKeyList,
+  newInstallationKey,
+  editInstallationKey,
+  installationKey,
   healthPage,
   outboxPage,
   emailPage,

@@ -12,7 +12,8 @@ import { ENGINE_WORDS } from '../../engine-words.ts'
 import { good, page, shown, usePage } from '../../page.tsx'
 import { GracePeriod, gracePeriodIn } from '../grace-period.tsx'
 import { IssuedKeyPage } from './issued-key.tsx'
-import { canExpire, creatorOf, labelOf, memberNames, STATE_BADGES } from './keys.tsx'
+import { type KeyOwner, OF_TENANT } from './key-owner.ts'
+import { canExpire, creatorOf, labelOf, STATE_BADGES } from './keys.tsx'
 
 interface KeyView {
   found: ApiKey
@@ -22,71 +23,84 @@ interface KeyView {
 }
 
 /** One API key: rights, use, rotation and revocation. */
-export const keyPage = page({
-  path: '/keys/:id',
-  section: 'keys',
-  right: 'keys',
+export const keyPageOf = ({ right, idIn, namesFor }: KeyOwner) =>
+  page({
+    path: '/keys/:id',
+    section: 'keys',
+    right,
 
-  load(context): KeyView {
-    const { keys, tenantId, params } = context
-    const found = keys.find(tenantId, params.id)
-    const { replaced_by: replacement } = found
-    return {
-      found,
-      replacement: replacement === null ? undefined : keys.find(tenantId, replacement),
-      names: memberNames(context),
-    }
-  },
+    load(context): KeyView {
+      const { keys, params } = context
+      const owner = idIn(context)
+      const found = keys.find(owner, params.id)
+      const { replaced_by: replacement } = found
+      return {
+        found,
+        replacement: replacement === null ? undefined : keys.find(owner, replacement),
+        names: namesFor(context, [found]),
+      }
+    },
 
-  title: ({ found }) => shorten(labelOf(found), 60),
+    title: ({ found }) => shorten(labelOf(found), 60),
 
-  view(view) {
-    const { found: key } = view
-    const { href, now } = usePage()
-    const state = stateOf(key, now)
-    return (
-      <>
-        <PageHead
-          title={key.name === null ? <code>{key.hint}</code> : <Text text={key.name} limit={80} />}
-          state={{ tone: STATE_BADGES[state].tone, sentence: sentenceOn(key, state) }}
-          action={canExpire(key, now) && <Rotation {...key} />}
-          aside={
-            <>
-              <LinkButton href={href('/audit', { object: `key:${key.id}` })}>Audit log</LinkButton>
-              <LinkButton href={href(`/keys/${key.id}/edit`)}>Edit</LinkButton>
-            </>
-          }
-        />
-        {state === 'rotated' && <RotationProgress {...view} />}
-        <About {...view} />
-        {(state === 'rotated' || canExpire(key, now)) && <Revocation {...key} />}
-      </>
-    )
-  },
+    view(view) {
+      const { found: key } = view
+      const { href, now } = usePage()
+      const state = stateOf(key, now)
+      return (
+        <>
+          <PageHead
+            title={
+              key.name === null ? <code>{key.hint}</code> : <Text text={key.name} limit={80} />
+            }
+            state={{ tone: STATE_BADGES[state].tone, sentence: sentenceOn(key, state) }}
+            action={canExpire(key, now) && <Rotation {...key} />}
+            aside={
+              <>
+                {key.tenant_id !== null && (
+                  <LinkButton href={href('/audit', { object: `key:${key.id}` })}>
+                    Audit log
+                  </LinkButton>
+                )}
+                <LinkButton href={href(`/keys/${key.id}/edit`)}>Edit</LinkButton>
+              </>
+            }
+          />
+          {state === 'rotated' && <RotationProgress {...view} />}
+          <About {...view} />
+          {(state === 'rotated' || canExpire(key, now)) && <Revocation {...key} />}
+        </>
+      )
+    },
 
-  actions: {
-    rotate: {
-      right: 'keys',
-      /** Shows the key in the response to the form, because it is not stored. */
-      async run({ keys, tenantId, actor, params, fields, now }) {
-        const old = keys.find(tenantId, params.id)
-        const issued = await keys.rotate(actor, old.id, gracePeriodIn(fields))
-        const { expires_at: end } = keys.find(tenantId, old.id)
-        const replaced = { label: old.hint, endsAt: end === null ? now : Date.parse(end) }
-        return shown('New API key', <IssuedKeyPage issued={issued} replaced={replaced} />)
+    actions: {
+      rotate: {
+        right,
+        /** Shows the key in the response to the form, because it is not stored. */
+        async run(context) {
+          const { keys, actor, params, fields, now } = context
+          const owner = idIn(context)
+          const old = keys.find(owner, params.id)
+          const issued = await keys.rotate(actor, old.id, gracePeriodIn(fields))
+          const { expires_at: end } = keys.find(owner, old.id)
+          const replaced = { label: old.hint, endsAt: end === null ? now : Date.parse(end) }
+          return shown('New API key', <IssuedKeyPage issued={issued} replaced={replaced} />)
+        },
+      },
+      revoke: {
+        right,
+        flash: good('API key revoked.'),
+        async run(context) {
+          const { keys, actor, params } = context
+          const { id } = keys.find(idIn(context), params.id)
+          await keys.revoke(actor, id)
+          return { to: '/keys', query: { changed: id } }
+        },
       },
     },
-    revoke: {
-      right: 'keys',
-      flash: good('API key revoked.'),
-      async run({ keys, tenantId, actor, params }) {
-        const { id } = keys.find(tenantId, params.id)
-        await keys.revoke(actor, id)
-        return { to: '/keys', query: { changed: id } }
-      },
-    },
-  },
-})
+  })
+
+export const keyPage = keyPageOf(OF_TENANT)
 
 const Revocation = (key: ApiKey) => (
   <DangerZone
@@ -177,7 +191,9 @@ function About({ found: key, replacement, names }: KeyView) {
           ['ID', <Id id={key.id} what="key ID" />],
           ['Secret', <code>{key.hint}</code>],
           ['Engines', key.engines.map((engine) => ENGINE_WORDS[engine].label).join(', ')],
-          ['Environment', capitalized(key.environment ?? 'live')],
+          ...(key.tenant_id === null
+            ? []
+            : [['Environment', capitalized(key.environment ?? 'live')] as const]),
           [
             'Scopes',
             <ul class="scopelist">

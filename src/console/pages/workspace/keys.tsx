@@ -35,7 +35,7 @@ export function canExpire(key: ApiKey, now: number): boolean {
 }
 
 /** The scopes of a key, in a word or two. */
-function scopesLabel({ engines, scopes }: ApiKey): string {
+export function scopesLabel({ engines, scopes }: ApiKey): string {
   const known = engines.flatMap((engine): readonly string[] => ENGINE_SCOPES[engine])
   const held = known.filter((scope) => scopes.includes(scope))
   if (held.length === known.length) return 'All scopes'
@@ -59,7 +59,10 @@ export function creatorOf({ created_by: by }: ApiKey, names: ReadonlyMap<string,
 }
 
 /** Names of the members of a tenant, by ID. */
-export const memberNames = ({ operators, tenantId }: PageContext): ReadonlyMap<string, string> =>
+export const memberNames = ({
+  operators,
+  tenantId,
+}: Pick<PageContext, 'operators' | 'tenantId'>): ReadonlyMap<string, string> =>
   new Map(operators.memberships.list(tenantId).map(({ id, email }) => [id, email]))
 
 export const engineIn = (name: string | undefined): Engine | undefined =>
@@ -68,7 +71,7 @@ export const engineIn = (name: string | undefined): Engine | undefined =>
 const ON_A_PAGE = 50
 /** Most keys that are counted. */
 const MAX_COUNTED = 500
-const SORTS = { created: 'desc', name: 'asc', used: 'desc', expires: 'asc' } as const
+export const SORTS = { created: 'desc', name: 'asc', used: 'desc', expires: 'asc' } as const
 
 /** Filters by state: those that need attention first. */
 const STATES: readonly {
@@ -111,8 +114,9 @@ export const keyList = page({
 
   load(context): KeyList {
     const { keys, tenantId, query, position } = context
+    const found = matching(context, { cursor: position.cursor, limit: ON_A_PAGE })
     return {
-      found: matching(context, { cursor: position.cursor, limit: ON_A_PAGE }),
+      found,
       newest: keys.newest(tenantId, MAX_COUNTED),
       engine: engineIn(query.engine),
       names: memberNames(context),
@@ -136,7 +140,7 @@ export const keyList = page({
         {!isNone && <Filters {...list} />}
         <DataTable
           caption="API keys"
-          columns={columns(names)}
+          columns={keyColumns(names, ENGINES_COLUMN)}
           rows={found.data}
           hrefOf={({ id }) => href(`/keys/${id}`)}
           idOf={({ id }) => id}
@@ -248,7 +252,22 @@ function sentenceOn({ newest }: KeyList, now: number): string {
   ].join(', ')
 }
 
-const columns = (names: ReadonlyMap<string, string>): Column<ApiKey>[] => [
+const ENGINES_COLUMN: Column<ApiKey> = {
+  label: 'Engines',
+  cell: (key) => (
+    <>
+      {key.engines.map((engine) => ENGINE_WORDS[engine].name).join(', ')}{' '}
+      {key.environment === 'test' && <span class="testbadge">Test</span>}
+      <span class="hint">{scopesLabel(key)}</span>
+    </>
+  ),
+}
+
+/** The columns of a list of keys; `rights` is about what they open. */
+export const keyColumns = (
+  names: ReadonlyMap<string, string>,
+  rights: Column<ApiKey>,
+): Column<ApiKey>[] => [
   {
     label: 'Key',
     isWide: true,
@@ -265,16 +284,7 @@ const columns = (names: ReadonlyMap<string, string>): Column<ApiKey>[] => [
         </>
       ),
   },
-  {
-    label: 'Engines',
-    cell: (key) => (
-      <>
-        {key.engines.map((engine) => ENGINE_WORDS[engine].name).join(', ')}{' '}
-        {key.environment === 'test' && <span class="testbadge">Test</span>}
-        <span class="hint">{scopesLabel(key)}</span>
-      </>
-    ),
-  },
+  rights,
   {
     label: 'Status',
     narrow: 'corner',

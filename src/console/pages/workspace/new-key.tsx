@@ -8,8 +8,8 @@ import {
   ENGINE_SCOPES,
   ENGINES,
   ENVIRONMENTS,
-  type Engine,
   hasEnvironments,
+  type KeyEngine,
 } from '../../../platform/engines.ts'
 import { invalid } from '../../../platform/errors.ts'
 import type { NewKey } from '../../../platform/keys/index.ts'
@@ -30,6 +30,8 @@ const SCOPE_WORDS: Record<string, string> = {
   'settings:write': 'Change sign-in methods, policies and webhooks',
   'tokens:write': 'Issue, introspect and revoke access tokens',
   authorize: 'Check permissions',
+  'installation:read': 'Read tenants, their keys, usage and members, and operators',
+  'installation:write': 'Create, update and delete them: as powerful as an admin, and more',
   'notifications:read': 'Read channels, alerts and what was sent',
   'notifications:write': 'Create, update, test and delete channels; mute alerts',
   'manifest:read': 'Export the configuration and plan changes',
@@ -40,9 +42,19 @@ const SCOPE_WORDS: Record<string, string> = {
 }
 
 /** Name of the field with the scopes of an engine. */
-const scopesField = (engine: Engine): string => `${engine}_scopes`
+export const scopesField = (engine: KeyEngine): string => `${engine}_scopes`
 
-const hasChoice = (engine: Engine): boolean => ENGINE_SCOPES[engine].length > 1
+/** The scopes of an engine to choose from, all of them at first. */
+export const ScopesField = ({ of, label }: { of: KeyEngine; label: string }) => (
+  <Checkboxes
+    name={scopesField(of)}
+    label={label}
+    values={ENGINE_SCOPES[of]}
+    options={ENGINE_SCOPES[of].map((value) => ({ value, label: value, text: SCOPE_WORDS[value] }))}
+  />
+)
+
+const hasChoice = (engine: KeyEngine): boolean => ENGINE_SCOPES[engine].length > 1
 
 /** The form of a new API key. The style sheet shows the fields of the chosen engines. */
 export const newKey = page({
@@ -86,16 +98,7 @@ export const newKey = page({
           </div>
           {ENGINES.filter(hasChoice).map((of) => (
             <div class={`of-engine ${of}`}>
-              <Checkboxes
-                name={scopesField(of)}
-                label={`Scopes for ${ENGINE_WORDS[of].name.toLowerCase()}`}
-                values={ENGINE_SCOPES[of]}
-                options={ENGINE_SCOPES[of].map((value) => ({
-                  value,
-                  label: value,
-                  text: SCOPE_WORDS[value],
-                }))}
-              />
+              <ScopesField of={of} label={`Scopes for ${ENGINE_WORDS[of].name.toLowerCase()}`} />
             </div>
           ))}
           <div class="of-engine gate">
@@ -161,13 +164,14 @@ function wantedIn(context: PageContext): Omit<NewKey, 'tenantId'> {
 }
 
 /** The chosen scopes of an engine. One with a single scope has no checkboxes. */
-function scopesIn(body: Fields, engine: Engine): readonly string[] {
+export function scopesIn(body: Fields, engine: KeyEngine): readonly string[] {
   const known: readonly string[] = ENGINE_SCOPES[engine]
   if (!hasChoice(engine)) return known
   return checkedValues(body, scopesField(engine)).filter((scope) => known.includes(scope))
 }
 
-function requireChoice(field: string, chosen: readonly string[]) {
+/** Throws `invalid` unless there is a choice. */
+export function requireChoice(field: string, chosen: readonly string[]) {
   if (chosen.length === 0)
     throw invalid('must have at least one choice', { field, rule: 'required' })
 }
