@@ -1,6 +1,6 @@
 import type { ApiDocument, ApiOperation } from '../../../src/http/api-document.ts'
 import { serve } from '../../../src/http/serve.ts'
-import { ENGINES, type Engine } from '../../../src/platform/engines.ts'
+import { KEY_ENGINES, type KeyEngine } from '../../../src/platform/engines.ts'
 import { bootTestApp } from '../../support/app.ts'
 import { newOperator } from '../../support/operator.ts'
 import { sendRaw } from '../../support/raw-http.ts'
@@ -27,14 +27,15 @@ export async function bootHostileFixture() {
   const document: ApiDocument = (await app.raw('/openapi.json')).body
   const acme = await app.tenant()
   const keys = new Map<string, string>(
-    await Promise.all(ENGINES.map(async (engine) => [engine, await keyOf(engine)] as const)),
+    await Promise.all(KEY_ENGINES.map(async (engine) => [engine, await keyOf(engine)] as const)),
   )
   const operator = await newOperator(app, { isAdmin: true, roles: { [acme.id]: 'owner' } })
   const things = await makeThings(app, acme)
   const routes: Route[] = app.app.routes.map(({ method, path }) => ({ method, path }))
 
-  async function keyOf(engine: Engine): Promise<string> {
-    return (await acme.key(engine)).key
+  async function keyOf(engine: KeyEngine): Promise<string> {
+    if (engine !== 'installation') return (await acme.key(engine)).key
+    return (await app.platform.keys.issueForInstallation({ kind: 'system' }, {})).key
   }
 
   const PLACE: Record<string, string> = { tenant: acme.id, environment: 'live' }
@@ -99,4 +100,6 @@ export async function bootHostileFixture() {
 
 /** Of which engine's shape an error is, by where the contract has a code in it. */
 export const hasCode = (path: string): boolean =>
-  /^\/(v1\/(relay|passepartout|notifications|gate\/(tokens|authorize))|access\/v1)(\/|$)/.test(path)
+  /^\/(v1\/(relay|passepartout|notifications|installation|gate\/(tokens|authorize))|access\/v1)(\/|$)/.test(
+    path,
+  )

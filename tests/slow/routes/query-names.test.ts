@@ -14,8 +14,8 @@ const parametersOf = (route: Route): [name: string, value: string][] =>
     .filter(({ in: part }) => part === 'query')
     .map(({ name, schema }) => [name, fitting(schema)])
 
-const fitting = ({ type, enum: words, anyOf }: JsonSchema = {}): string =>
-  `${words?.[0] ?? anyOf?.[0]?.const ?? (type === 'integer' ? 1 : 'x')}`
+const fitting = ({ type, enum: words, anyOf, examples }: JsonSchema = {}): string =>
+  `${words?.[0] ?? examples?.[0] ?? anyOf?.[0]?.const ?? (type === 'integer' ? 1 : 'x')}`
 
 /** What a route has to be asked with, besides a parameter. */
 const required = ({ path }: Route, name = '') =>

@@ -43,6 +43,8 @@ export async function makeThings(app: TestApp, acme: Tenant): Promise<Things> {
   const { deep_link: link } = made(await sandbox.post('/v1/passepartout/login/start'))
   const key = await acme.key('relay')
   const other = await app.tenant('Other')
+  const ofOther = await other.key('relay')
+  const ofInstallation = await app.platform.keys.issueForInstallation({ kind: 'system' }, {})
   return [
     ['webhooks/deliveries/', told.data[0].id],
     ['webhooks/', webhook.id],
@@ -60,6 +62,8 @@ export async function makeThings(app: TestApp, acme: Tenant): Promise<Things> {
     ['event-types/', event.event_type],
     ['/sandbox/passepartout/', new URL(link).pathname.split('/').at(-1) ?? ''],
     ['/console/keys/', key.id],
+    ['/installation/keys/', ofInstallation.id],
+    ['/keys/', ofOther.id],
     ['tenants/', other.id],
     ['/public/gate/providers/', acme.id],
     ['/bots/', 'live'],
