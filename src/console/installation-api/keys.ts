@@ -127,12 +127,22 @@ export function keyRoutes({ clock, keys, tenants, access }: InstallationApiParts
     )
 }
 
-const present = ({ tenant_id, engines, lifetime_ms, created_by: _, ...key }: Key, now: number) => ({
-  ...key,
-  tenant_id: tenant_id ?? '',
-  engines: engines as Engine[],
-  state: stateOf({ ...key }, now),
-  lifetime_seconds: lifetime_ms === null ? null : Math.round(lifetime_ms / 1000),
+const present = (key: Key, now: number) => ({
+  id: key.id,
+  tenant_id: key.tenant_id ?? '',
+  name: key.name,
+  note: key.note,
+  engines: key.engines as Engine[],
+  environment: key.environment,
+  scopes: key.scopes,
+  hint: key.hint,
+  state: stateOf(key, now),
+  created_at: key.created_at,
+  last_used_at: key.last_used_at,
+  expires_at: key.expires_at,
+  lifetime_seconds: key.lifetime_ms === null ? null : Math.round(key.lifetime_ms / 1000),
+  revoked_at: key.revoked_at,
+  replaced_by: key.replaced_by,
 })
 
 /** Undefined if none is given, null for none. Throws `invalid` for both a lifetime and an end. */

@@ -130,7 +130,7 @@ test('The tables of routes have every route with its scopes, and no other', asyn
   await using app = await bootTestApp()
   const { paths } = (await app.raw('/openapi.json')).body
   const inWords = (route: string) =>
-    route.replace(/\/v1\/(gate|relay|passepartout)/, '').replaceAll(/\{\w+\}/g, '{}')
+    route.replace(/\/v1\/(gate|relay|passepartout|installation)/, '').replaceAll(/\{\w+\}/g, '{}')
   type Operation = { security?: { apiKey: string[] }[] }
   const routesUnder = (prefix: RegExp) =>
     Object.entries<Record<string, Operation>>(paths)
@@ -153,4 +153,6 @@ test('The tables of routes have every route with its scopes, and no other', asyn
   expect(gate.toSorted()).toEqual(routesUnder(ofGate).toSorted())
   const relay = routesUnder(/^\/v1\/relay\//).toSorted()
   expect((await shownIn('relay.md')).toSorted()).toEqual(relay)
+  const installation = routesUnder(/^\/v1\/installation\//).toSorted()
+  expect((await shownIn('installation-api.md')).toSorted()).toEqual(installation)
 })
