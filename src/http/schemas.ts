@@ -13,7 +13,7 @@ export const lenient = <P extends TProperties>(
 /** One of several words. Unlike the framework's own type, it has no default of the first word. */
 export const oneOf = <const Words extends [string, ...string[]] | readonly string[]>(
   words: Words,
-  options: { description?: string } = {},
+  options: { description?: string; examples?: readonly unknown[] } = {},
 ) => {
   const { default: _, ...schema } = t.UnionEnum(words as unknown as [string, ...string[]], options)
   return schema as unknown as TUnsafe<Words[number]>
@@ -22,7 +22,7 @@ export const oneOf = <const Words extends [string, ...string[]] | readonly strin
 /** One of several words, or null. */
 export const oneOfOrNull = <const Words extends readonly string[]>(
   words: Words,
-  options: { description?: string } = {},
+  options: { description?: string; examples?: readonly unknown[] } = {},
 ) => oneOf([...words, null] as unknown as Words, options) as TUnsafe<Words[number] | null>
 
 /** A time in responses. */

@@ -78,12 +78,10 @@ describe.each(lists.map((list) => [list.name, list] as const))('%s', (_, list) =
   })
 
   // The installation has one list of tenants, and one of operators.
-  test.skipIf(/installation\/\w+$/.test(list.path))(
-    'refuses the cursors of another tenant',
-    async () => {
-      const { next_cursor: cursor } = await read(list, '?limit=1')
-      expect(cursor).toBeString()
-      await expectRefusedQuery(list, `?cursor=${cursor}`, other, idsOfOther)
-    },
-  )
+  if (list.engine === 'installation' && !list.path.includes('{')) return
+  test('refuses the cursors of another tenant', async () => {
+    const { next_cursor: cursor } = await read(list, '?limit=1')
+    expect(cursor).toBeString()
+    await expectRefusedQuery(list, `?cursor=${cursor}`, other, idsOfOther)
+  })
 })

@@ -1,7 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { USUAL_GRACE_S } from '../../http/delivery-log/model.ts'
-import { Count, lenient, Moment, OptionalTimestamp, oneOf, Timestamp } from '../../http/schemas.ts'
+import {
+  Count,
+  lenient,
+  Moment,
+  OptionalTimestamp,
+  oneOf,
+  oneOfOrNull,
+  Timestamp,
+} from '../../http/schemas.ts'
 import { ENGINES, ENVIRONMENTS } from '../../platform/engines.ts'
 import { KEY_STATES } from '../../platform/keys/index.ts'
 import { PLANS, SUSPEND_REASONS } from '../../platform/tenants.ts'
@@ -88,7 +96,7 @@ export const ApiKey = t.Object({
   name: t.Nullable(t.String({ examples: ['Billing service'] })),
   note: t.Nullable(t.String({ examples: ['Deployed by Ansible'] })),
   engines: t.Array(oneOf(ENGINES)),
-  environment: t.Nullable(oneOf(ENVIRONMENTS)),
+  environment: oneOfOrNull(ENVIRONMENTS, { examples: ['live'] }),
   scopes: t.Array(t.String()),
   hint: t.String({ description: 'Both ends of the secret.', examples: ['YRn3…h1Pd'] }),
   state: oneOf(KEY_STATES),

@@ -66,6 +66,10 @@ export async function openShop(of: { app: TestApp; chance: Chance; now: number; 
       expiry: { afterMs: 5 * DAY },
     },
   )
+  await platform.keys.issueForInstallation(
+    { kind: 'operator', id: owner.id },
+    { name: 'Ansible', expiry: { afterMs: 90 * DAY } },
+  )
   await app.raw(`/console/${tenantId}/team/invite`, {
     method: 'POST',
     headers: session.headers,
