@@ -188,10 +188,10 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   }
 
   /** Keys of a tenant that expire within a week and weren't rotated, the first to expire first. */
-  function expiring(tenantId: string, limit: number): ApiKey[] {
+  function expiring(tenantId: string | null, limit: number): ApiKey[] {
     const now = clock.now()
     return store
-      .expiring(tenantId, { after: now, until: now + EXPIRY_NOTICE_MS, limit })
+      .expiring(ownerOf(tenantId), { after: now, until: now + EXPIRY_NOTICE_MS, limit })
       .map(present)
   }
 

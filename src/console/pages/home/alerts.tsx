@@ -237,7 +237,8 @@ function botEvent(
   }
 }
 
-function keyEvent(href: string, key: ApiKey, now: number): Event {
+/** A key that expires soon. */
+export function keyEvent(href: string, key: ApiKey, now: number): Event {
   return {
     tone: 'warn',
     title: (

@@ -6,15 +6,21 @@ import { Text } from '../../../../views/ui/text.tsx'
 import { Tiles } from '../../../../views/ui/tiles.tsx'
 import { Time, useTimes } from '../../../../views/ui/time.tsx'
 import { bytes, counted, numeral } from '../../../../views/ui/words.ts'
+import type { ApiKey } from '../../../platform/keys/index.ts'
 import type { TenantStatus } from '../../../platform/tenants.ts'
 import type { InstallationIssue, InstanceHealth } from '../../instance-health.ts'
 import { page, usePage } from '../../page.tsx'
 import { depth, eventOf, sentenceOn } from '../installation/health.tsx'
+import { keyEvent } from './alerts.tsx'
 
 interface InstallationView {
   health: InstanceHealth
   tenants: Record<TenantStatus, number>
+  /** Keys of the installation that expire within a week. */
+  keys: readonly ApiKey[]
 }
+
+const MAX_KEYS = 5
 
 /** Overview of the installation. */
 export const installationOverviewPage = page({
@@ -23,13 +29,14 @@ export const installationOverviewPage = page({
   right: 'admin',
   title: 'Overview',
 
-  load: ({ instanceHealth, tenants }): InstallationView => ({
+  load: ({ instanceHealth, tenants, keys }): InstallationView => ({
+    keys: keys.expiring(null, MAX_KEYS),
     health: instanceHealth.read(),
     tenants: tenants.counts(),
   }),
 
-  view({ health, tenants }) {
-    const { config, href } = usePage()
+  view({ health, tenants, keys }) {
+    const { config, href, now } = usePage()
     const { relative } = useTimes()
     const { backups, issues, queues, mail } = health
     const readyCount = queues.reduce((sum, queue) => sum + queue.readyCount, 0)
@@ -76,10 +83,16 @@ export const installationOverviewPage = page({
           aside={<a href={href(PAGES.alerts.path)}>View alerts</a>}
           isCard
         >
-          {issues.length === 0 ? (
+          {issues.length + keys.length === 0 ? (
             <AllQuiet />
           ) : (
-            <Events label="Needs attention" events={issues.map((issue) => withAction(issue))} />
+            <Events
+              label="Needs attention"
+              events={[
+                ...issues.map((issue) => withAction(issue)),
+                ...keys.map((key) => keyEvent(href(`/keys/${key.id}`), key, now)),
+              ]}
+            />
           )}
         </Section>
         <Section id="process" title="Process" isCard>

@@ -45,7 +45,7 @@ export const installationKeyList = page({
       <>
         <PageHead
           title="API keys"
-          state={{ sentence: 'For scripts that manage tenants, operators and their API keys.' }}
+          state={{ sentence: 'For scripts that manage tenants, their API keys and operators.' }}
           action={found.data.length > 0 && action}
         />
         <DataTable

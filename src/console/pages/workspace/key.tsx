@@ -2,7 +2,7 @@ import { Meter } from '../../../../views/ui/charts/meter.tsx'
 import { Confirm, DangerZone } from '../../../../views/ui/confirm.tsx'
 import { LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Id } from '../../../../views/ui/id.tsx'
-import { Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
+import { type Fact, Facts, PageHead, Section } from '../../../../views/ui/section.tsx'
 import { LongText, shorten, Text } from '../../../../views/ui/text.tsx'
 import { Time, useTimes } from '../../../../views/ui/time.tsx'
 import { capitalized, counted } from '../../../../views/ui/words.ts'
@@ -190,10 +190,7 @@ function About({ found: key, replacement, names }: KeyView) {
           ...(key.note === null ? [] : [['Note', <LongText text={key.note} />] as const]),
           ['ID', <Id id={key.id} what="key ID" />],
           ['Secret', <code>{key.hint}</code>],
-          ['Engines', key.engines.map((engine) => ENGINE_WORDS[engine].label).join(', ')],
-          ...(key.tenant_id === null
-            ? []
-            : [['Environment', capitalized(key.environment ?? 'live')] as const]),
+          ...(key.tenant_id === null ? [] : engineFacts(key)),
           [
             'Scopes',
             <ul class="scopelist">
@@ -225,12 +222,17 @@ function About({ found: key, replacement, names }: KeyView) {
   )
 }
 
+const engineFacts = ({ engines, environment }: ApiKey): Fact[] => [
+  ['Engines', engines.map((engine) => ENGINE_WORDS[engine].label).join(', ')],
+  ['Environment', capitalized(environment ?? 'live')],
+]
+
 const Rotation = (key: ApiKey) => (
   <Confirm
     id="rotate"
     verb="Rotate key"
     question="Rotate this key?"
-    consequence={`The new key has the same name, engines and scopes, and is shown once. ${expiryOfNew(key)}Update your apps before the old key expires.`}
+    consequence={`The new key has the same name and scopes, and is shown once. ${expiryOfNew(key)}Update your apps before the old key expires.`}
     action={usePage().actionHref('rotate')}
     isPrimary
   >
