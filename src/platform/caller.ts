@@ -1,4 +1,4 @@
-import type { Actor } from './audit/index.ts'
+import { type Actor, INSTALLATION_SOURCE } from './audit/index.ts'
 import type { Environment, KeyEngine } from './engines.ts'
 import type { Plan, TenantStatus } from './tenants.ts'
 
@@ -41,5 +41,9 @@ export interface KeyCaller extends Caller, KeyHolder {
   readonly charge: Charge
 }
 
-/** The actor of a key in the audit log. */
-export const keyActor = ({ keyId }: Pick<KeyHolder, 'keyId'>): Actor => ({ kind: 'key', id: keyId })
+/** The actor of a key in the audit log. A tenant's log also has what keys of the installation did. */
+export const keyActor = ({ keyId, engines }: Pick<KeyHolder, 'keyId' | 'engines'>): Actor => ({
+  kind: 'key',
+  id: keyId,
+  ...(engines.includes('installation') && { source: INSTALLATION_SOURCE }),
+})

@@ -207,6 +207,16 @@ test('Routes of the installation are closed to keys of tenants, and to its own w
   expect((await app.client(reader).post(`${V1}/tenants`, { name: 'No' })).status).toBe(403)
 })
 
+test('Owners see in their audit log what a key of the installation did, without a link to it', async () => {
+  const tenant = await newTenant()
+  const owner = await app.signIn({ roles: { [tenant.id]: 'owner' } })
+  await api.post(`${V1}/tenants/${tenant.id}/keys`, { engines: ['relay'] })
+  const log = await owner.sees('/audit', 'key.created', 'API key', 'installation')
+  const links = log.links.filter((link) => link.includes('/keys/'))
+  expect(links).not.toBeEmpty()
+  expect(links.join()).not.toContain(key.id)
+})
+
 describe('An operator', () => {
   test('is created with an unverified address, once, and found by it', async () => {
     const email = 'Ada@new.example'

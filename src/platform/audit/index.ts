@@ -10,9 +10,12 @@ export interface Actor {
   kind: 'cli' | 'key' | 'operator' | 'person' | 'system'
   /** The id of the key, operator or person; absent for the command line and the system itself. */
   id?: string
-  /** The client address, or the account and host of a command line. */
+  /** The client address, the account and host of a command line, or `installation` for its keys. */
   source?: string
 }
+
+/** The source of what a key of the installation did. */
+export const INSTALLATION_SOURCE = 'installation'
 
 export interface AuditEntry {
   tenantId: string | null

@@ -91,7 +91,16 @@ test('Every page of the console is accessible in light and dark, fits narrow scr
 }, 240_000)
 
 test('The reference is accessible in light and dark, fits narrow screens, and loads only its own files', async () => {
-  const pages = ['', '/gate', '/clockwork', '/passepartout', '/relay', '/operations', '?q=rotate']
+  const pages = [
+    '',
+    '/gate',
+    '/relay',
+    '/installation',
+    '/clockwork',
+    '/passepartout',
+    '/operations',
+    '?q=rotate',
+  ]
   await examine(pages.map((page) => `/reference${page}`))
 }, 60_000)
 

@@ -6,7 +6,7 @@ import { Text } from '../../../../views/ui/text.tsx'
 import { Time } from '../../../../views/ui/time.tsx'
 import { capitalized } from '../../../../views/ui/words.ts'
 import { shownEntry } from '../../../platform/audit/formats.ts'
-import type { LoggedEntry } from '../../../platform/audit/index.ts'
+import { INSTALLATION_SOURCE, type LoggedEntry } from '../../../platform/audit/index.ts'
 import { usePage } from '../../page.tsx'
 
 /** What the columns show besides the entry. */
@@ -70,9 +70,10 @@ const WORDS: Record<LoggedEntry['actor']['kind'], string> = {
 
 function ActorName({ entry, ...page }: EntryContext & { entry: LoggedEntry }) {
   const hrefOf = useObjectHref(page.webhooks)
-  const { kind, id } = entry.actor
+  const { kind, id, source } = entry.actor
   if (id === undefined) return <>{capitalized(WORDS[kind])}</>
-  const href = hrefOf(kind === 'person' ? 'identity' : kind, id)
+  const isOfTenant = source !== INSTALLATION_SOURCE
+  const href = isOfTenant ? hrefOf(kind === 'person' ? 'identity' : kind, id) : undefined
   const name = page.names.get(id)
   if (name !== undefined)
     return (
