@@ -150,6 +150,7 @@ export function createApp(
   retention.add(tenantDeletion.rule)
   const installationRoutes = createInstallationApi({
     ...platform,
+    manifests,
     tenantDeletion,
     operators,
     gateOperators: gate.gateOperators,

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
+import { callerFor } from '../manifest/caller.ts'
 import type { Change } from '../manifest/changes.ts'
 import { parseManifest } from '../manifest/file.ts'
 import type { Actor } from '../platform/audit/index.ts'
@@ -15,7 +16,7 @@ import {
   STANDARD_STREAM,
   UsageError,
 } from './command.ts'
-import { callerIn, MANIFEST_SCOPE, noTenant, TENANT, tenantNamed } from './manifest-scope.ts'
+import { environmentIn, MANIFEST_SCOPE, noTenant, TENANT, tenantNamed } from './manifest-scope.ts'
 import { linesOf, secretLines, summaryOf } from './present-changes.ts'
 
 export const apply: Command = {
@@ -75,7 +76,7 @@ async function applied(
   const { manifests } = gatehouse
   const isPlan = options.plan === true
   const { tenant, createTenant } = wantedTenant({ options, config }, platform.tenants, actor)
-  const caller = callerIn(tenant, actor, options.env)
+  const caller = callerFor(tenant, { actor, environment: environmentIn(options) })
   const wanted = { prune: options.prune === true, createTenant }
   const planned = [
     ...(createTenant ? [creationOf(tenant)] : []),

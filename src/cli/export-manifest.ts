@@ -1,10 +1,11 @@
+import { callerFor } from '../manifest/caller.ts'
 import { printManifest } from '../manifest/file.ts'
 import { UNSAFE_IN_LINE } from '../platform/unsafe-characters.ts'
 import { withApplication } from './application.ts'
 import type { Answer, Configured, ExitCode } from './command.ts'
 import { reported } from './export-report.ts'
 import { openSink } from './export-sink.ts'
-import { callerIn, noTenant, tenantNamed } from './manifest-scope.ts'
+import { environmentIn, noTenant, tenantNamed } from './manifest-scope.ts'
 import { targetOf } from './target.ts'
 
 /** Writes the configuration of a tenant as a manifest, in TOML or to a `.json` file in JSON. */
@@ -13,7 +14,9 @@ export const exportManifest = (invocation: Configured): Promise<Answer | ExitCod
     const { io, options } = invocation
     const given = `${options.tenant}`
     const tenant = tenantNamed(platform.tenants, given) ?? noTenant(given)
-    const manifest = gatehouse.manifests.export(callerIn(tenant, actor, options.env))
+    const manifest = gatehouse.manifests.export(
+      callerFor(tenant, { actor, environment: environmentIn(options) }),
+    )
     const file = targetOf(invocation, `${tenant.id}.toml`)
     using sink = openSink(io, file)
     const isJson = file?.endsWith('.json')

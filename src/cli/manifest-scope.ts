@@ -1,8 +1,7 @@
-import type { Caller } from '../platform/caller.ts'
-import { ENVIRONMENTS } from '../platform/engines.ts'
+import { ENVIRONMENTS, type Environment } from '../platform/engines.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import type { Tenant, Tenants } from '../platform/tenants.ts'
-import { type Option, oneOf } from './command.ts'
+import { type Invocation, type Option, oneOf } from './command.ts'
 
 /** The tenant and environment of a manifest, for commands. */
 export const MANIFEST_SCOPE = {
@@ -40,17 +39,6 @@ export function noTenant(given: string): never {
   })
 }
 
-/** The caller of a command. Nothing is charged for it. */
-export const callerIn = (
-  { id, status, plan, spend_cap_cents }: Pick<Tenant, 'id' | 'status' | 'plan' | 'spend_cap_cents'>,
-  actor: Caller['actor'],
-  env: unknown,
-): Caller => ({
-  tenantId: id,
-  tenantStatus: status,
-  plan,
-  spendCapCents: spend_cap_cents,
-  engine: 'manifest',
-  environment: env === undefined ? 'live' : oneOf(ENVIRONMENTS, 'env', `${env}`),
-  actor,
-})
+/** The environment that `--env` names. */
+export const environmentIn = ({ env }: Invocation['options']): Environment =>
+  env === undefined ? 'live' : oneOf(ENVIRONMENTS, 'env', env)

@@ -13,15 +13,16 @@ import { Changes } from './model.ts'
 const { 409: Conflict } = CodedErrors
 const { badBody, refused, spent } = refusalsIn(CodedErrors)
 
-const query = t.Object({
-  prune: t.Optional(
-    oneOf(['true', 'false'], {
-      description: 'Also deletes what the sections of the manifest leave out. False by default.',
-    }),
-  ),
-})
+export const Prune = t.Optional(
+  oneOf(['true', 'false'], {
+    description: 'Also deletes what the sections of the manifest leave out. False by default.',
+  }),
+)
 
-const optionsIn = ({ prune }: typeof query.static) => ({
+const query = t.Object({ prune: Prune })
+
+/** The options of a request. */
+export const optionsIn = ({ prune }: typeof query.static) => ({
   prune: prune === 'true',
   maxChanges: MAX_CHANGES,
 })

@@ -40,6 +40,24 @@ const actionsIn = (tenantId: string | null) =>
     .all(tenantId, key.id)
     .map(({ action }) => action)
 
+test('A manifest is planned, applied and exported for a tenant, and its changes are those of the key', async () => {
+  const tenant = await newTenant()
+  const path = `${V1}/tenants/${tenant.id}/manifest`
+  const manifest = {
+    monitors: [{ name: 'Backup', period_seconds: 3600 }],
+    endpoints: [{ url: 'https://127.0.0.1/hook' }],
+  }
+  expect((await api.post(`${path}/plan`, manifest)).body.changes).toHaveLength(2)
+  const { body } = await api.post(`${path}/apply?environment=test`, manifest)
+  expect(body.changes.map(({ action }: { action: string }) => action)).toEqual(['create', 'create'])
+  expect((await api.get(path)).body).toEqual({ monitors: manifest.monitors })
+  expect((await api.get(`${path}?environment=test`)).body).toEqual(manifest)
+  expect(actionsIn(tenant.id)).toEqual(['tenant.created', 'monitor.created', 'endpoint.created'])
+  await expectStatus(404, () => api.get(`${V1}/tenants/${UNKNOWN_ID}/manifest`), {
+    code: 'not_found',
+  })
+})
+
 test('A tenant is created with its terms, changed, suspended, resumed and deleted', async () => {
   const tenant = await newTenant({ name: ' Acme ', plan: 'metered', time_zone: 'Europe/Berlin' })
   expect(tenant).toMatchObject({ name: 'Acme', plan: 'metered', status: 'active' })

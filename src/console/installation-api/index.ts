@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { keyRoutes } from './keys.ts'
+import { manifestRoutes } from './manifest.ts'
 import { memberRoutes } from './members.ts'
 import { operatorRoutes } from './operators.ts'
 import type { InstallationApiParts } from './parts.ts'
@@ -13,5 +14,6 @@ export const createInstallationApi = (parts: InstallationApiParts) =>
   new Elysia({ prefix: '/v1/installation', tags: ['installation'] })
     .use(tenantRoutes(parts))
     .use(keyRoutes(parts))
+    .use(manifestRoutes(parts))
     .use(memberRoutes(parts))
     .use(operatorRoutes(parts))

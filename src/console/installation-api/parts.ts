@@ -1,6 +1,7 @@
 import type { GateOperators } from '../../engines/gate/operators/index.ts'
 import { CodedErrors, refusalsIn } from '../../http/responses.ts'
 import type { Scoped } from '../../http/scoped.ts'
+import type { Manifests } from '../../manifest/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Keys } from '../../platform/keys/index.ts'
 import type { Metering } from '../../platform/metering/index.ts'
@@ -12,6 +13,7 @@ import type { Operators } from '../operators/index.ts'
 export interface InstallationApiParts {
   clock: Clock
   keys: Keys
+  manifests: Manifests
   metering: Metering
   tenants: Tenants
   tenantDeletion: TenantDeletion
@@ -28,4 +30,4 @@ export const writes = 'installation:write'
 export const Conflict = CodedErrors[409]
 export const Unknown = { ...CodedErrors[404], description: 'Code `not_found`: no such object.' }
 
-export const { badBody, refused } = refusalsIn(CodedErrors)
+export const { badBody, refused, spent } = refusalsIn(CodedErrors)

@@ -1,6 +1,6 @@
 import { t } from 'elysia'
 import { formatDuration, parseDuration } from '../../config/durations.ts'
-import { oneOf } from '../../http/schemas.ts'
+import { oneOf, oneOfOrNull } from '../../http/schemas.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { ENGINE_SCOPES, ENGINES, ENVIRONMENTS, hasEnvironments } from '../../platform/engines.ts'
 import { conflict, invalid } from '../../platform/errors.ts'
@@ -16,7 +16,7 @@ const Key = t.Object(
       minItems: 1,
       expected: `a list of at least 1 of ${ENGINES.join(', ')}`,
     }),
-    environment: t.Optional(t.Nullable(oneOf(ENVIRONMENTS))),
+    environment: t.Optional(oneOfOrNull(ENVIRONMENTS)),
     scopes: t.Optional(t.Array(t.String(), { expected: 'a list of scopes' })),
     expires: t.Optional(
       t.String({

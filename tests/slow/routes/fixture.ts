@@ -100,6 +100,6 @@ export async function bootHostileFixture() {
 
 /** Of which engine's shape an error is, by where the contract has a code in it. */
 export const hasCode = (path: string): boolean =>
-  /^\/(v1\/(relay|passepartout|notifications|installation|gate\/(tokens|authorize))|access\/v1)(\/|$)/.test(
+  /^\/(v1\/(relay|passepartout|notifications|installation|manifest|gate\/(tokens|authorize))|access\/v1)(\/|$)/.test(
     path,
   )
