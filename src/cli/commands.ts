@@ -1,7 +1,9 @@
+import { alertList, alertMute, alertUnmute } from './alert.ts'
 import { apply } from './apply.ts'
 import { auditExport, auditList } from './audit.ts'
 import { backup, backupCheck } from './backup.ts'
 import { botDisable, botEnable, botList, botRemove, botSet } from './bot.ts'
+import { channelAdd, channelList, channelRemove, channelTest } from './channel.ts'
 import type { Command } from './command.ts'
 import { completionOf } from './completion.ts'
 import { configCheck, configInit, configShow } from './config.ts'
@@ -64,6 +66,13 @@ export const commands: readonly Command[] = [
   botRemove,
   botList,
   apply,
+  channelAdd,
+  channelList,
+  channelTest,
+  channelRemove,
+  alertList,
+  alertMute,
+  alertUnmute,
   exportCommand,
   importCommand,
   secretsRotate,

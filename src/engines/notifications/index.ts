@@ -23,9 +23,11 @@ import { watchUsage } from './usage-alerts.ts'
 
 export { CHANNEL_TYPES, type ChannelType } from './channel-types.ts'
 export type { Channel, NewChannel } from './channels/channels.ts'
+export { settingsOf } from './channels/settings.ts'
 export type { TestResult } from './channels/test-notice.ts'
 export type { Alert, LogEntry } from './model.ts'
 export { MUTES, type Mute } from './muting.ts'
+export { presentChannel } from './present.ts'
 
 export type Notifications = ReturnType<typeof createNotifications>
 

@@ -16,17 +16,22 @@ export const sealSettings = (sealing: Sealing, id: string, settings: Settings): 
 export const openSettings = (sealing: Sealing, id: string, sealed: string): Settings =>
   JSON.parse(sealing.open(channelSettings.purpose, channelSettings.boundTo({ id }), sealed))
 
+/** The names of the settings of a type, and of those that no answer shows. */
+export function settingsOf(type: ChannelType): { names: string[]; secrets: readonly string[] } {
+  const { Settings, secrets } = FORMATS[type]
+  return { names: Object.keys(Settings.properties), secrets }
+}
+
 /** The known settings of a type, with secrets that were written back masked. Throws `invalid`. */
 export function checkedSettings(type: ChannelType, given: Settings, stored: Settings): Settings {
-  const { Settings, check, secrets } = FORMATS[type]
-  const names: string[] = Object.keys(Settings.properties)
-  const hidden: readonly string[] = secrets
+  const { Settings, check } = FORMATS[type]
+  const { names, secrets } = settingsOf(type)
   const settings = Object.fromEntries(
     names
       .filter((name) => given[name] !== undefined)
       .map((name) => [
         name,
-        hidden.includes(name) ? unmasked(given[name], stored[name]) : given[name],
+        secrets.includes(name) ? unmasked(given[name], stored[name]) : given[name],
       ]),
   )
   const flaw = Value.Errors(Settings, settings).First()
@@ -37,12 +42,11 @@ export function checkedSettings(type: ChannelType, given: Settings, stored: Sett
 
 /** Settings for answers: each secret is a mask. */
 export function maskedSettings(type: ChannelType, settings: Settings): Settings {
-  const { Settings, secrets } = FORMATS[type]
-  const hidden: readonly string[] = secrets
+  const { names, secrets } = settingsOf(type)
   return Object.fromEntries(
-    Object.keys(Settings.properties)
+    names
       .filter((name) => settings[name] !== undefined)
-      .map((name) => [name, hidden.includes(name) ? masked(settings[name]) : settings[name]]),
+      .map((name) => [name, secrets.includes(name) ? masked(settings[name]) : settings[name]]),
   )
 }
 
