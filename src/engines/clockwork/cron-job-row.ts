@@ -18,6 +18,7 @@ export const columnsOf = (input: NewCronJob) => ({
   ...DEFAULT_OPTIONS,
   ...optionColumns(input),
   overlap: input.overlap ?? 'skip',
+  alertAfter: input.alert_after ?? 1,
   deduplicationId: input.deduplication_id ?? null,
   isActive: input.is_active ?? true,
 })
@@ -33,10 +34,11 @@ export function changedRow(old: CronJobRow, change: CronJobChange, now: number):
 }
 
 function changedColumns({ is_active, headers, ...rest }: CronJobChange): Partial<CronJobRow> {
-  const { name, schedule, time_zone, url, method, body, overlap } = rest
+  const { name, schedule, time_zone, url, method, body, overlap, alert_after } = rest
   return {
     ...optionColumns(rest),
     ...(overlap !== undefined && { overlap }),
+    ...(alert_after !== undefined && { alertAfter: alert_after }),
     ...(name !== undefined && { name }),
     ...(schedule !== undefined && { schedule }),
     ...(time_zone !== undefined && { timeZone: checkedTimeZone(time_zone) }),

@@ -198,6 +198,7 @@ export function createCronJobs(parts: {
       tenantId,
       secretHeaders: secretHeaders.stored('cron', id, input.secret_headers ?? {}, null),
       lastRunAt: null,
+      failedRuns: 0,
       lastStatus: null,
       nextRunAt: nextSlot(columns, now),
       createdAt: now,

@@ -23,29 +23,37 @@ export function createJobAlerts(parts: { store: Store; alerts: Alerts; tell: Tel
 
   /** A run that gets no further attempt. Runs within the commit that ends it. */
   function ended(run: EndedRun, outcome: AttemptOutcome) {
+    if (run.jobKind === 'delayed') delayedEnded(run, outcome)
+    else if (outcome.errorCode === null) succeeded(run)
+    else failed(run, outcome)
+  }
+
+  function succeeded(run: EndedRun) {
     const { tenantId, jobId } = run
-    const key = { tenantId, kind: 'job.failed', subject: `job:${jobId}` } as const
-    if (run.jobKind === 'delayed') return delayedEnded(key, run, outcome)
-    const isSuccess = outcome.errorCode === null
-    if (isSuccess && !alerts.resolve(key)) return
+    store.cronJobs.clearFailedRuns(tenantId, jobId)
+    if (!alerts.resolve(keyOf(run))) return
     const job = store.cronJobs.find(tenantId, jobId)
-    if (!job) return
-    if (isSuccess) return tellOf('job.recovered', job.name, run)
-    if (!job.isActive) return
-    const text = reasonOf(outcome.result, run.attempt)
-    const isNew = alerts.open({ ...key, name: job.name, text, path: pathOf(run) })
+    if (job) tellOf('job.recovered', job.name, run)
+  }
+
+  /** With `isLast`, an alert opens however many failed runs the job allows, as it has no further one. */
+  function failed(run: EndedRun, outcome: AttemptOutcome, isLast = false) {
+    const job = store.cronJobs.countFailedRun(run.tenantId, run.jobId)
+    if (!job?.isActive || (job.failedRuns < job.alertAfter && !isLast)) return
+    const reason = reasonOf(outcome.result, run.attempt)
+    const text =
+      job.alertAfter === 1 || job.failedRuns === 1
+        ? reason
+        : `${job.failedRuns} runs in a row failed. ${reason}`
+    const isNew = alerts.open({ ...keyOf(run), name: job.name, text, path: pathOf(run) })
     if (isNew) tellOf('job.failed', job.name, run, errorOf(outcome))
   }
 
-  function delayedEnded(
-    key: { tenantId: string; kind: 'job.failed'; subject: string },
-    run: EndedRun,
-    outcome: AttemptOutcome,
-  ) {
+  function delayedEnded(run: EndedRun, outcome: AttemptOutcome) {
     const job = outcome.errorCode !== null && store.delayedJobs.find(run.tenantId, run.jobId)
     if (!job) return
     const text = reasonOf(outcome.result, run.attempt)
-    alerts.open({ ...key, name: job.name, text, path: pathOf(run), closesAfterMs: DAY_MS })
+    alerts.open({ ...keyOf(run), name: job.name, text, path: pathOf(run), closesAfterMs: DAY_MS })
     tellOf('job.failed', job.name, run, errorOf(outcome))
   }
 
@@ -71,8 +79,14 @@ export function createJobAlerts(parts: { store: Store; alerts: Alerts; tell: Tel
       }),
     })
 
-  return { ended }
+  /** A run after which Gatehouse pauses the job. */
+  const suspended = (run: EndedRun, outcome: AttemptOutcome) => failed(run, outcome, true)
+
+  return { ended, suspended }
 }
+
+const keyOf = ({ tenantId, jobId }: EndedRun) =>
+  ({ tenantId, kind: 'job.failed', subject: `job:${jobId}` }) as const
 
 const pathOf = ({ jobKind, jobId }: EndedRun): string =>
   jobKind === 'delayed' ? `/delayed/${jobId}` : `/jobs/${jobId}`

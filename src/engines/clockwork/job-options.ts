@@ -68,6 +68,14 @@ export const DeduplicationId = t.String({
 export const OVERLAPS = ['skip', 'queue', 'allow'] as const
 export type Overlap = (typeof OVERLAPS)[number]
 
+export const MAX_ALERT_AFTER = 100
+
+export const AlertAfter = Type.Integer({
+  minimum: 1,
+  maximum: MAX_ALERT_AFTER,
+  description: 'How many runs in a row must fail before an alert opens. 1 by default.',
+})
+
 /** Options as sent, except secret headers, which are sealed. */
 interface GivenOptions {
   timeout_ms?: number | null

@@ -9,7 +9,7 @@ import {
   Timings,
   Url,
 } from '../../http/schemas.ts'
-import { DeduplicationId, JobOptions, OVERLAPS } from './job-options.ts'
+import { AlertAfter, DeduplicationId, JobOptions, OVERLAPS } from './job-options.ts'
 import { METHODS } from './request.ts'
 
 /** `expected` is what an error message says about an invalid value. */
@@ -68,6 +68,7 @@ export const NewCronJob = lenient(
     body: optional(Body),
     ...options,
     overlap: t.Optional(oneOf(OVERLAPS)),
+    alert_after: t.Optional(AlertAfter),
     deduplication_id: t.Optional(DeduplicationId),
     is_active: t.Optional(t.Boolean()),
   },
@@ -126,6 +127,7 @@ export const CronJob = t.Object({
   time_zone: t.String(),
   ...target,
   overlap: oneOf(OVERLAPS),
+  alert_after: AlertAfter,
   is_active: t.Boolean(),
   last_run_at: OptionalTimestamp,
   next_run_at: Timestamp,

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { secretsField } from '../../delivery/portable.ts'
 import { invalid } from '../../platform/errors.ts'
 import { checkHeaders } from '../../platform/outbound/index.ts'
-import { json, requireWebUrl } from '../../platform/portable/fields.ts'
+import { between, json, requireWebUrl } from '../../platform/portable/fields.ts'
 import {
   asItIs,
   numbered,
@@ -11,6 +11,7 @@ import {
   type PortableTable,
 } from '../../platform/portable/table.ts'
 import { checkedTimeZone } from '../../platform/time-zone.ts'
+import { MAX_ALERT_AFTER } from './job-options.ts'
 import { JOB_BYTES_PER_TENANT, JOBS_PER_TENANT } from './limits.ts'
 import { portable as monitorsPortable } from './monitors/portable.ts'
 import { checkOptions, options } from './portable-options.ts'
@@ -46,6 +47,8 @@ const cronJob: PortableTable<CronJobRow> = {
     ...target,
     ...options('cron'),
     overlap: asItIs,
+    alertAfter: between(1, MAX_ALERT_AFTER),
+    failedRuns: { leftOut: 'history', instead: () => 0 },
     isActive: asItIs,
     lastRunAt: asItIs,
     lastStatus: { leftOut: 'history' },

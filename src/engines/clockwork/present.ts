@@ -21,6 +21,7 @@ export const presentCronJob = (row: Omit<CronJobRow, 'seq'>): CronJob => ({
   secret_headers: maskedIn(row.secretHeaders),
   deduplication_id: row.deduplicationId,
   overlap: row.overlap,
+  alert_after: row.alertAfter,
   is_active: row.isActive,
   last_run_at: isoOrNull(row.lastRunAt),
   next_run_at: isoTime(row.nextRunAt),

@@ -62,6 +62,10 @@ export const cronJobs = sqliteTable(
     overlap: text('overlap', { enum: ['skip', 'queue', 'allow'] })
       .notNull()
       .default('skip'),
+    /** An alert opens after so many failed runs in a row. */
+    alertAfter: integer('alert_after').notNull().default(1),
+    /** Runs that have failed for good since the last success. */
+    failedRuns: integer('failed_runs').notNull().default(0),
     isActive: integer('is_active', { mode: 'boolean' }).notNull(),
     lastRunAt: integer('last_run_at'),
     /** Result of the newest attempt that has ended; null if there is none. */

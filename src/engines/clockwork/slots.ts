@@ -55,7 +55,7 @@ export function createSlots(parts: {
     store.executions.complete(executionId, outcome.result)
     store.cronJobs.noteRun(tenantId, jobId, now)
     store.cronJobs.noteStatus({ tenantId, id: jobId, executionId, status: 'failed' })
-    jobAlerts.ended(run, outcome)
+    jobAlerts.suspended(run, outcome)
     store.cronJobs.pause(tenantId, jobId)
   }
 

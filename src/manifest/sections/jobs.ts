@@ -20,6 +20,7 @@ const DEFAULTS = {
   tags: [],
   notes: null,
   overlap: 'skip',
+  alert_after: 1,
 } satisfies Partial<NewCronJob>
 
 /** Recurring jobs. Whether a job is paused stays as it is, unless a manifest says so. */

@@ -114,7 +114,7 @@ const OPTIONS = {
   ...{ secret_headers: 'X-Key: hidden-value', signed: 'true', timeout_ms: '5000' },
   ...{ success_statuses: '2xx, 304', retry: 'backoff', max_attempts: '5', initial_seconds: '10' },
   ...{ factor: '3', max_seconds: '', retry_statuses: '5xx 409', on_network_error: 'true' },
-  ...{ overlap: 'queue', tags: 'billing, eu', notes: 'Ask Ada' },
+  ...{ overlap: 'queue', alert_after: '3', tags: 'billing, eu', notes: 'Ask Ada' },
 }
 
 test('The form of a job sets, shows and keeps every option, but shows no secret', async () => {
@@ -127,7 +127,7 @@ test('The form of a job sets, shows and keeps every option, but shows no secret'
   const options = {
     ...{ timeout_ms: 5000, success_statuses: ['2xx', 304], signed: true, notes: 'Ask Ada' },
     ...{ retry: { ...retry, statuses: ['5xx', 409] }, secret_headers: { 'X-Key': '********' } },
-    ...{ overlap: 'queue', tags: ['billing', 'eu'], ...DEDUPLICATED },
+    ...{ overlap: 'queue', alert_after: 3, tags: ['billing', 'eu'], ...DEDUPLICATED },
   }
   expect(job).toMatchObject(options)
   const path = `${JOBS}/${job?.id}`
@@ -143,6 +143,7 @@ test('The form of a job sets, shows and keeps every option, but shows no secret'
   ])
   for (const [wrong, name] of [
     [{ timeout_ms: '1' }, 'timeout_ms'],
+    [{ alert_after: '0' }, 'alert_after'],
     [{ tags: 'a, b!' }, 'tags'],
     [{ retry: 'delays', delays: '60, soon' }, 'delays'],
     [{ retry: 'backoff', initial_seconds: '' }, 'initial_seconds'],

@@ -30,6 +30,30 @@ test('A job that fails for good opens an alert, which ends with its next success
   expect(openOf(fixture)).toEqual([])
 })
 
+test('A job opens an alert after the failed runs in a row that it allows', async () => {
+  const fixture = await fresh()
+  const { clock, target, createJob, change, runNow } = fixture
+  const job = await createJob({ schedule: '0 0 1 1 *', alert_after: 3 })
+  const run = async (status: number) => {
+    target.answers(status)
+    await runNow(job)
+    await clock.advance(MINUTE)
+  }
+  for (const status of [404, 404, 200, 404, 404]) await run(status)
+  expect(openOf(fixture)).toEqual([])
+  await run(404)
+  const text = '3 runs in a row failed. The target answered with status 404.'
+  expect(openOf(fixture)).toMatchObject([{ ...FAILING, text, count: 1 }])
+  await run(404)
+  expect(openOf(fixture)).toMatchObject([{ count: 2 }])
+  await run(200)
+  await run(404)
+  expect(openOf(fixture)).toEqual([])
+  await change(job, { alert_after: 2 })
+  await run(404)
+  expect(openOf(fixture)).toMatchObject([FAILING])
+})
+
 test.each([
   ['deleted', ({ acme }: Fixture, id: string) => acme.api.delete(`${JOBS}/${id}`)],
   [
@@ -124,7 +148,7 @@ test('Without an endpoint that lists the events of jobs, none is stored', async 
 test('A job in a time zone that only a later version knows fails and is paused with the reason, and others go on', async () => {
   const fixture = await fresh()
   const { app, acme, clock, target, createJob, executionsOf } = fixture
-  const unknown = await createJob({ name: 'report', url: `${target.url}/unknown` })
+  const unknown = await createJob({ name: 'report', url: `${target.url}/unknown`, alert_after: 5 })
   await createJob({ name: 'other', url: `${target.url}/other` })
   app.db.client.run(`update cron_jobs set time_zone = 'Mars/Olympus' where id = ?`, [unknown.id])
   await clock.advance(MINUTE)

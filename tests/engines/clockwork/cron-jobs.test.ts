@@ -15,7 +15,13 @@ test('A new job has every field, the optional ones with their defaults, and is l
   expect(answer.body).toEqual({
     ...{ id: expect.stringMatching(UUID), tenant_id: acme.id, ...fields },
     ...{ time_zone: 'UTC', method: 'POST', headers: {}, body: null, is_active: true },
-    ...{ ...NO_OPTIONS, overlap: 'skip', last_run_at: null, next_run_at: at('12:05:00') },
+    ...{
+      ...NO_OPTIONS,
+      overlap: 'skip',
+      alert_after: 1,
+      last_run_at: null,
+      next_run_at: at('12:05:00'),
+    },
     ...{ created_at: at('12:00:30'), updated_at: at('12:00:30') },
   })
   const created: unknown[] = [answer.body]
@@ -47,7 +53,9 @@ test('A change of one field leaves every other', async () => {
     ...[{ headers: { 'X-New': '2' } }, { body: 'other' }, { body: null }, { is_active: false }],
     { schedule: '0 0 1 1 *' },
   ]) {
-    const job = await createJob({ headers: { 'X-Old': '1' }, body: 'old', method: 'PATCH' })
+    const job = await createJob({
+      ...{ headers: { 'X-Old': '1' }, body: 'old', method: 'PATCH', alert_after: 4 },
+    })
     await clock.advance(1000)
     const changed = await change(job, fields)
     const next = 'schedule' in fields && { next_run_at: '2027-01-01T00:00:00.000Z' }

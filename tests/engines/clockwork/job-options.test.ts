@@ -166,7 +166,12 @@ test('Tags find jobs, notes are kept, and null or a default resets an option', a
   const { api, createJob, createDelayed, change, readJob } = await fresh()
   const options = {
     ...{ timeout_ms: 5000, retry: { max_attempts: 2 }, success_statuses: ['2xx'], signed: true },
-    ...{ overlap: 'allow', tags: ['billing', 'eu:west', 'billing'], notes: 'Ask Ada\nfirst' },
+    ...{
+      overlap: 'allow',
+      alert_after: 3,
+      tags: ['billing', 'eu:west', 'billing'],
+      notes: 'Ask Ada\nfirst',
+    },
   }
   const job = await createJob(options)
   expect(job).toMatchObject({ ...options, tags: ['billing', 'eu:west'] })
@@ -183,7 +188,7 @@ test('Tags find jobs, notes are kept, and null or a default resets an option', a
   }
   const reset = {
     ...{ timeout_ms: null, retry: null, success_statuses: null, signed: false },
-    ...{ overlap: 'skip', tags: [], notes: null },
+    ...{ overlap: 'skip', alert_after: 1, tags: [], notes: null },
   }
   expect(await change(job, reset)).toMatchObject(reset)
   expect(await readJob(job)).toMatchObject(reset)
@@ -213,9 +218,10 @@ test.each<[object, string]>([
     const answer = await api.post(path, { name: 'a', url: target.url, ...rest, ...fields })
     expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining(error)])
   }
-  expect(
-    await api.post(JOBS, { name: 'a', url: target.url, schedule: '* * * * *', overlap: 'x' }),
-  ).toMatchObject({ status: 400 })
+  for (const wrong of [{ overlap: 'x' }, { alert_after: 0 }, { alert_after: 101 }])
+    expect(
+      await api.post(JOBS, { name: 'a', url: target.url, schedule: '* * * * *', ...wrong }),
+    ).toMatchObject({ status: 400 })
 })
 
 test('A create with the deduplication id of a job answers with that job, as long as it exists', async () => {

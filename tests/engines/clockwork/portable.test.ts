@@ -97,7 +97,8 @@ test('A moved job has its options, its secret headers and the signing secret', a
     secret_headers: { 'X-Key': 'hidden-value' },
   }
   const schedule = { schedule: '5 * * * *', time_zone: 'Europe/Berlin', overlap: 'queue' }
-  await create(JOBS, { ...options, ...schedule })
+  const cronOnly = { ...schedule, alert_after: 5 }
+  await create(JOBS, { ...options, ...cronOnly })
   await create(DELAYED, { ...options, run_at: '2026-03-02T15:31:00Z' })
   const lines = exported()
   expect(ofKind(lines, 'job_signing_secret')).toHaveLength(1)
@@ -106,6 +107,7 @@ test('A moved job has its options, its secret headers and the signing secret', a
     ['time_zone', 'Mars/Olympus'],
     ['tags', ['no spaces']],
     ['timeout_ms', 1],
+    ['alert_after', 0],
     ['secret_headers', { 'X Y': 'a' }],
     ['retry', { max_attempts: 99 }],
   ]) {
@@ -122,7 +124,7 @@ test('A moved job has its options, its secret headers and the signing secret', a
   )
   await move()
   const shown = { ...options, secret_headers: { 'X-Key': '********' } }
-  expect(await list(JOBS)).toMatchObject([{ ...shown, ...schedule }])
+  expect(await list(JOBS)).toMatchObject([{ ...shown, ...cronOnly }])
   expect(await list(DELAYED)).toMatchObject([shown])
   expect(countsOf(home, id)).toEqual(countsOf(old, id))
   await home.clock.advanceTo(Math.ceil(home.clock.now() / 3_600_000) * 3_600_000 + 300_000)

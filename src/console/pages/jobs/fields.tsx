@@ -36,6 +36,7 @@ export const JOB_FIELDS: FormFields = {
   max_seconds: { name: 'max_seconds', label: 'Longest delay' },
   retry_statuses: { name: 'retry_statuses', label: 'Retried statuses' },
   overlap: { name: 'overlap', label: 'Overlap' },
+  alert_after: { name: 'alert_after', label: 'Failed runs before an alert' },
   tags: { name: 'tags', label: 'Tags' },
   notes: { name: 'notes', label: 'Notes' },
   deduplication_id: { name: 'deduplication_id', label: 'Deduplication ID' },

@@ -13,7 +13,14 @@ import { isPreview } from '../form-preview.tsx'
 import { asUnix, bodyTextIn, headerLines, JOB_FIELDS, RequestFields, requestIn } from './fields.tsx'
 import { MAX_TITLE_LENGTH } from './job.tsx'
 import { OptionFields } from './option-fields.tsx'
-import { changedOptions, deduplicationIn, optionsIn, optionValues, overlapIn } from './options.ts'
+import {
+  alertAfterIn,
+  changedOptions,
+  deduplicationIn,
+  optionsIn,
+  optionValues,
+  overlapIn,
+} from './options.ts'
 import { previewOf, ScheduleFields, scheduleIn, scheduleValues } from './schedule-fields.tsx'
 
 interface JobForm {
@@ -60,10 +67,12 @@ export const newJob = page({
             context,
             () => scheduleIn(fields),
             () => optionsIn(fields),
+            () => alertAfterIn(fields),
           ),
           ...scheduleIn(fields),
           ...optionsIn(fields),
           overlap: overlapIn(fields),
+          alert_after: alertAfterIn(fields),
           ...deduplicationIn(fields),
           is_active: trimmedText(fields, 'is_active') === 'true',
         })
@@ -173,6 +182,7 @@ function changeIn(context: PageContext, job: CronJob): CronJobChange {
     context,
     () => scheduleIn(fields),
     () => optionsIn(fields),
+    () => alertAfterIn(fields),
   )
   const { schedule, time_zone } = scheduleIn(fields)
   return {
@@ -184,6 +194,7 @@ function changeIn(context: PageContext, job: CronJob): CronJobChange {
     ...(headerLines(headers) !== headerLines(job.headers) && { headers }),
     ...changedOptions(optionsIn(fields), job),
     ...(overlapIn(fields) !== job.overlap && { overlap: overlapIn(fields) }),
+    ...(alertAfterIn(fields) !== job.alert_after && { alert_after: alertAfterIn(fields) }),
     ...(bodyTextIn(fields) !== asUnix(job.body ?? '') && { body }),
   }
 }

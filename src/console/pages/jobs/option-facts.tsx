@@ -17,7 +17,7 @@ const OVERLAPS = {
 
 /** The options of a job that are set. */
 export function optionFacts(
-  job: Omit<DelayedJob, 'run_at' | 'status'> & Partial<Pick<CronJob, 'overlap'>>,
+  job: Omit<DelayedJob, 'run_at' | 'status'> & Partial<Pick<CronJob, 'overlap' | 'alert_after'>>,
 ): Fact[] {
   const { href } = usePage()
   const list = href(job.overlap === undefined ? '/delayed' : '/jobs')
@@ -26,6 +26,7 @@ export function optionFacts(
     ['Retries', job.retry && retryWords(job.retry)],
     ['Success statuses', job.success_statuses?.join(', ')],
     ['Overlap', job.overlap && OVERLAPS[job.overlap]],
+    ['Alert', alertWords(job.alert_after)],
     ['Secret headers', Object.keys(job.secret_headers).join(', ')],
     ['Signed', job.signed && <a href={href('/jobs/signing-secret')}>Standard Webhooks</a>],
     ['Tags', job.tags.map((tag) => <Tag tag={tag} list={list} />)],
@@ -41,6 +42,9 @@ const Tag = ({ tag, list }: { tag: string; list: string }) => (
     <a href={url('', list, { tag })}>{tag}</a>{' '}
   </>
 )
+
+const alertWords = (runs = 1): string | null =>
+  runs === 1 ? null : `After ${runs} failed runs in a row`
 
 function retryWords({ max_attempts, delays, backoff }: RetryOptions): string {
   if (max_attempts === 1) return 'None'

@@ -55,15 +55,25 @@ export function OptionFields(form: { initial: Fields; isCron?: boolean; isNew?: 
         </FieldRow>
         <RetryFields />
         {isCron && (
-          <Select
-            name="overlap"
-            label="When a run is still in progress"
-            options={[
-              { value: 'skip', label: 'Start a second run, skip further ones' },
-              { value: 'queue', label: 'Queue one run until it has ended' },
-              { value: 'allow', label: 'Start further runs, up to 20' },
-            ]}
-          />
+          <>
+            <Select
+              name="overlap"
+              label="When a run is still in progress"
+              options={[
+                { value: 'skip', label: 'Start a second run, skip further ones' },
+                { value: 'queue', label: 'Queue one run until it has ended' },
+                { value: 'allow', label: 'Start further runs, up to 20' },
+              ]}
+            />
+            <Field
+              name="alert_after"
+              label="Failed runs before an alert"
+              type="number"
+              min={1}
+              max={100}
+              help="In a row. A run fails after its last retry."
+            />
+          </>
         )}
         <Field
           name="tags"
@@ -131,5 +141,5 @@ const RetryFields = () => (
 const OPTION_NAMES: ReadonlySet<string> = new Set([
   ...['secret_headers', 'signed', 'timeout_ms', 'success_statuses', 'retry', 'max_attempts'],
   ...['delays', 'initial_seconds', 'factor', 'max_seconds', 'retry_statuses', 'overlap', 'tags'],
-  ...['notes', 'deduplication_id'],
+  ...['alert_after', 'notes', 'deduplication_id'],
 ])

@@ -1,7 +1,9 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import {
+  AlertAfter,
   JobOptions,
+  MAX_ALERT_AFTER,
   MAX_DEDUPLICATION_ID,
   OVERLAPS,
   type Overlap,
@@ -29,6 +31,7 @@ export function optionValues(job?: Options & Partial<CronJob>): Fields {
     success_statuses: (job?.success_statuses ?? []).join(', '),
     ...retryValues(job?.retry ?? null),
     overlap: job?.overlap ?? 'skip',
+    alert_after: textOf(job?.alert_after ?? 1),
     tags: (job?.tags ?? []).join(', '),
     notes: job?.notes ?? '',
   }
@@ -149,6 +152,16 @@ function statusesIn(fields: Fields, name: string): StatusPattern[] | undefined {
 /** What runs that overlap do, `skip` unless chosen. */
 export const overlapIn = (fields: Fields): Overlap =>
   OVERLAPS.find((one) => one === trimmedText(fields, 'overlap')) ?? 'skip'
+
+/** Failed runs in a row before an alert, one if the field is empty. */
+export function alertAfterIn(fields: Fields): number {
+  const runs = numberIn(fields, 'alert_after') ?? 1
+  if (Value.Check(AlertAfter, runs)) return runs
+  throw invalid(`must be a number from 1 to ${MAX_ALERT_AFTER}`, {
+    field: 'alert_after',
+    rule: 'range',
+  })
+}
 
 export function deduplicationIn(fields: Fields): { deduplication_id?: string } {
   const deduplication_id = trimmedText(fields, 'deduplication_id')

@@ -47,6 +47,7 @@ export function createCronJobStore({ orm, client }: Db) {
         'secretHeaders',
         'isSigned',
         'overlap',
+        'alertAfter',
         'isActive',
         'nextRunAt',
         'updatedAt',
@@ -100,6 +101,20 @@ export function createCronJobStore({ orm, client }: Db) {
       ),
     )
     .prepare()
+  const countFailedRun = orm
+    .update(cronJobs)
+    .set({ failedRuns: sql`${cronJobs.failedRuns} + 1` })
+    .where(mine)
+    .returning()
+    .prepare()
+  // Each run that succeeds asks, so this one has to be cheap.
+  const clearFailedRuns = compile(
+    client,
+    orm
+      .update(cronJobs)
+      .set({ failedRuns: 0 })
+      .where(and(mine, sql`${cronJobs.failedRuns} > 0`)),
+  )
   const firstDue = orm
     .select({ at: cronJobs.nextRunAt })
     .from(cronJobs)
@@ -150,6 +165,10 @@ export function createCronJobStore({ orm, client }: Db) {
       executionId: string
       status: 'success' | 'failed'
     }) => noteStatus.run(of),
+    /** Counts a run that failed for good; returns its job, if it still exists. */
+    countFailedRun: (tenantId: string, id: string): CronJobRow | undefined =>
+      countFailedRun.get({ tenantId, id }),
+    clearFailedRuns: (tenantId: string, id: string) => clearFailedRuns.run({ tenantId, id }),
     /** Across all tenants, because the loop serves all of them. */
     firstDueAt: (): number | undefined => firstDue.get()?.at,
     due: (cutoff: number, limit: number): DueCronJob[] => due.all({ cutoff, limit }),
