@@ -146,6 +146,7 @@ export function createApp(
     config,
   })
   const installationAlerts = createInstallationAlerts({ ...platform, instanceHealth })
+  storageWatch.onReturn(installationAlerts.wasLost)
   const tenantDeletion = createTenantDeletion({ ...platform, portable: PORTABLE })
   retention.add(tenantDeletion.rule)
   const installationRoutes = createInstallationApi({
@@ -163,6 +164,7 @@ export function createApp(
     metrics: createHttpMetrics(metrics),
     clientAddress,
     contexts,
+    noteError: db.noteError,
     routes: () => app,
     challengeOn,
     errorPage: createErrorPages({ layout }),

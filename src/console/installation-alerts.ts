@@ -1,8 +1,10 @@
+import { basename } from 'node:path'
 import { bytes } from '../../views/ui/words.ts'
+import type { FileLoss } from '../db/file-identity.ts'
 import type { Db } from '../db/open.ts'
 import type { AlertKind, Alerts } from '../platform/alerts/index.ts'
 import type { Clock } from '../platform/clock.ts'
-import { MINUTE_MS } from '../platform/durations.ts'
+import { DAY_MS, MINUTE_MS } from '../platform/durations.ts'
 import type { Log } from '../platform/log.ts'
 import type { createInstanceHealth, InstallationIssue } from './instance-health.ts'
 
@@ -33,9 +35,34 @@ export function createInstallationAlerts(parts: {
 }) {
   const { db, clock, log, alerts, instanceHealth } = parts
   let cancel = () => {}
+  let knownDamages = 0
+
+  async function check() {
+    await checkDamage()
+    await checkHealth()
+  }
+
+  /** Reports all errors since the last check as one occurrence, as a damaged table causes many. */
+  async function checkDamage() {
+    const damages = db.damages()
+    if (damages === knownDamages) return
+    await openFor('SQLite reports a damaged database file. Run gatehouse doctor.')
+    knownDamages = damages
+  }
+
+  /** Nothing can be stored while the files are lost, so it is reported when they are back. */
+  function wasLost({ path, reason }: FileLoss) {
+    const text = `${basename(path)} ${LOSSES[reason]}. Requests were refused until it was back.`
+    openFor(text).catch(failed)
+  }
+
+  const openFor = (text: string) => db.commit(() => alerts.open({ ...DATABASE, text }))
+
+  const failed = (error: unknown) =>
+    log.error('health could not be checked', { error: String(error) })
 
   /** Commits only if something has changed. Each process checks, and the first one that notices opens. */
-  async function check() {
+  async function checkHealth() {
     const conditions = instanceHealth.read().issues.flatMap(conditionOf)
     const open = alerts
       .page(null, 'open', { limit: MAX_OPEN })
@@ -52,12 +79,28 @@ export function createInstallationAlerts(parts: {
   function start() {
     cancel = clock.after(EVERY_MS, () => {
       // The next check may succeed.
-      check().catch((error) => log.error('health could not be checked', { error: String(error) }))
+      check().catch(failed)
       start()
     })
   }
 
-  return { start, stop: () => cancel(), check }
+  return { start, stop: () => cancel(), check, wasLost }
+}
+
+const DATABASE = {
+  tenantId: null,
+  kind: 'database.damaged',
+  subject: 'installation',
+  name: 'Installation',
+  path: '/health',
+  closesAfterMs: DAY_MS,
+} as const
+
+/** What was wrong with a file of the database. */
+const LOSSES: Record<FileLoss['reason'], string> = {
+  missing: 'was moved or deleted',
+  replaced: 'was replaced',
+  unreachable: 'could not be reached',
 }
 
 const MAX_OPEN = 100

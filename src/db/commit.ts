@@ -48,9 +48,13 @@ export type RequireFiles = (isStored?: boolean) => void
  * COMMIT`, and so one disk sync. Work that does not fit waits in lanes that take turns, one per
  * tenant. `requireFiles` runs once the write lock is held, because a restore takes that lock before
  * it moves the files, and again after the commit, so that nothing is acknowledged that was lost
- * with them.
+ * with them. `noteError` gets what a transaction, or a piece of work, failed with.
  */
-export function createCommit(client: Database, requireFiles: RequireFiles = () => {}) {
+export function createCommit(
+  client: Database,
+  requireFiles: RequireFiles = () => {},
+  noteError: (error: unknown) => void = () => {},
+) {
   const begin = client.prepare('BEGIN IMMEDIATE')
   const end = client.prepare('COMMIT')
   const savepoint = client.prepare('SAVEPOINT work')
@@ -141,6 +145,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
   }
 
   function giveUp(error: unknown) {
+    noteError(error)
     lockWaitSince = undefined
     const group = queue.takeAll()
     settle(
@@ -165,6 +170,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
       end.run()
       requireFiles(true)
     } catch (error) {
+      noteError(error)
       failures++
       putOff = []
       if (client.inTransaction) client.run('ROLLBACK')
@@ -190,6 +196,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
       return { value }
     } catch (error) {
       if (!client.inTransaction) throw error
+      noteError(error)
       putOff.length = putOffBefore
       undo.run()
       release.run()

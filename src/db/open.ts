@@ -3,7 +3,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { BUSY_TIMEOUT_MS, createCommit } from './commit.ts'
-import { StorageError } from './errors.ts'
+import { isDamage, StorageError } from './errors.ts'
 import { createFileIdentity } from './file-identity.ts'
 import { DATA_NAMES } from './names.ts'
 import { logOf } from './read-only.ts'
@@ -102,6 +102,7 @@ export function openDatabase(options: DatabaseOptions) {
   const { commit, commitFor, drain, failed, observe, afterCommit } = createCommit(
     client,
     files.requireInPlace,
+    noteError,
   )
   let drops = 0
   const caches = new Set<() => void>()
@@ -109,6 +110,12 @@ export function openDatabase(options: DatabaseOptions) {
     drops++
     for (const forget of caches) forget()
   }
+  let damages = 0
+
+  function noteError(error: unknown) {
+    if (isDamage(error)) damages++
+  }
+
   const dataVersion = client.prepare<{ data_version: number }, []>('PRAGMA data_version')
   return {
     file,
@@ -128,6 +135,10 @@ export function openDatabase(options: DatabaseOptions) {
     dropCaches,
     /** Calls `forget` immediately at each `dropCaches`, which `version` shows as well. */
     onDropCaches: (forget: () => void) => void caches.add(forget),
+    /** Takes note of an error outside of commits. */
+    noteError,
+    /** How many errors have said that the file is damaged. */
+    damages: () => damages,
     close,
   }
 }

@@ -44,6 +44,8 @@ export function createMiddleware(parts: {
   metrics: HttpMetrics
   clientAddress: ClientAddress
   contexts: RequestContexts
+  /** Gets each error of a request, before it is explained. */
+  noteError?: (error: unknown) => void
   routes: () => Routes
   /** The `WWW-Authenticate` of a 401; a key by default. */
   challengeOn?: (path: string) => string
@@ -51,7 +53,7 @@ export function createMiddleware(parts: {
   errorPage?: (request: Request, failure: Failure, requestId: string) => Response | undefined
 }) {
   const { log, metrics, clientAddress, contexts, routes, errorPage } = parts
-  const { challengeOn = () => 'Bearer' } = parts
+  const { challengeOn = () => 'Bearer', noteError = () => {} } = parts
   const arrivals = new WeakMap<Request, number>()
   const requireQueryNames = createQueryNames(routes)
 
@@ -60,6 +62,7 @@ export function createMiddleware(parts: {
     if (error instanceof ParseError) return explain(error.cause, method, path)
     if (error instanceof NotFoundError) return noSuchRoute(method, path)
     if (error instanceof WriteRefused) return HEAD_REFUSED
+    noteError(error)
     const issue = asStorageError(error)
     if (issue instanceof StorageError)
       return failureOf(unavailable(issue.message, { within: 'storage' }))

@@ -19,20 +19,26 @@ const ADVICE: Record<FileLoss['reason'], string> = {
  */
 export function createStorageWatch({ db, clock, log }: { db: Db; clock: Clock; log: Log }) {
   const listeners: (() => void)[] = []
-  let isLost = false
+  const onReturns: ((loss: FileLoss) => void)[] = []
+  let lost: FileLoss | undefined
   let cancel = () => {}
 
   function check() {
     const loss = db.files.loss()
-    if (loss && !isLost) report(loss)
-    if (!loss && isLost) log.info('the database is available again: requests are served')
-    isLost = loss !== undefined
+    if (loss && !lost) report(loss)
+    if (!loss && lost) reportReturn(lost)
+    lost = loss
   }
 
   function report({ path, reason }: FileLoss) {
     const advice = ADVICE[reason]
     log.error('the database is lost: requests answer 503', { file: path, is: reason, advice })
     for (const listener of listeners) listener()
+  }
+
+  function reportReturn(loss: FileLoss) {
+    log.info('the database is available again: requests are served')
+    for (const listener of onReturns) listener(loss)
   }
 
   function start() {
@@ -45,5 +51,7 @@ export function createStorageWatch({ db, clock, log }: { db: Db; clock: Clock; l
     stop: () => cancel(),
     /** Calls `listener` when the database has been lost. */
     onLoss: (listener: () => void) => void listeners.push(listener),
+    /** Calls `listener` with what was wrong when the database is available again. */
+    onReturn: (listener: (loss: FileLoss) => void) => void onReturns.push(listener),
   }
 }

@@ -80,6 +80,8 @@ function dbOf(file: string, client: Database): Db {
     version: () => '',
     dropCaches: () => {},
     onDropCaches: () => {},
+    noteError: () => {},
+    damages: () => 0,
     close: () => client.close(),
   }
 }

@@ -76,6 +76,11 @@ const KINDS = {
     opened: () => 'Disk almost full',
     resolved: () => 'Disk has free space again',
   },
+  'database.damaged': {
+    severity: 'critical',
+    opened: () => 'Database files damaged or moved',
+    resolved: () => 'Database files in order again',
+  },
   'alerts.limit': {
     severity: 'critical',
     opened: () => 'Too many open alerts',

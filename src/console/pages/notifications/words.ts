@@ -31,6 +31,7 @@ export const KINDS_OF_INSTALLATION: Partial<Record<AlertKind, string>> = {
   'backup.failed': 'Backup failed',
   'backup.overdue': 'Backup overdue',
   'disk.low': 'Disk almost full',
+  'database.damaged': 'Database damaged or moved',
 }
 
 /** Paths of the channels of a tenant, and of the installation. */

@@ -1,0 +1,104 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInstallationAlerts } from '../../src/console/installation-alerts.ts'
+import { issuesIn } from '../../src/console/instance-health.ts'
+import type { BackupRow } from '../../src/platform/backup/index.ts'
+import { useApp } from '../support/app.ts'
+import { testConfig } from '../support/config.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+const app = await useApp()
+const { alerts, db } = app.platform
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const NOW = 100 * DAY
+
+const open = () => alerts.page(null, 'open', { limit: 9 })
+
+const row = (endedAt: number, error: string | null = null) => ({ endedAt, error }) as BackupRow
+const backups = (last: BackupRow, newest = last) => ({
+  backups: { ...testConfig().backup, enabled: true, last, made: [newest] },
+})
+
+type State = Parameters<typeof issuesIn>[0]
+
+const HEALTHY: State = {
+  now: NOW,
+  startedAt: 0,
+  freeBytes: 2 * 1024 ** 3,
+  queues: [],
+  processes: [],
+  ...backups(row(NOW - HOUR)),
+}
+
+const queue = (name: State['queues'][number]['name'], minutes: number) => ({
+  queues: [{ name, readyCount: 5, lagMs: minutes * MINUTE }],
+})
+
+/** Checks with the given state of the installation. */
+const checkIn = (state: Partial<State>) =>
+  createInstallationAlerts({
+    ...app.platform,
+    instanceHealth: { read: () => ({ issues: issuesIn({ ...HEALTHY, ...state }) }) as never },
+  }).check()
+
+test.each<[kind: string, state: Partial<State>, text: RegExp, expected: object]>([
+  ['disk.low', { freeBytes: 512 * 1024 ** 2 }, /^537 MB of disk space/, { path: '/health' }],
+  ['backlog.growing', queue('runs', 2), /2 minutes/, { subject: 'queue:runs', name: 'Jobs' }],
+  [
+    'backlog.growing',
+    queue('deliveries', 9),
+    /9 minutes/,
+    { subject: 'queue:deliveries', name: 'Deliveries' },
+  ],
+  [
+    'backup.failed',
+    backups(row(NOW - HOUR), row(NOW, 'no space left')),
+    /^no space left\.$/,
+    { path: '/backups' },
+  ],
+  ['backup.overdue', backups(row(NOW - 26 * HOUR)), /No backup/, { path: '/backups' }],
+])('%s opens once while it lasts, and resolves', async (kind, state, words, expected) => {
+  await checkIn(HEALTHY)
+  expect(open()).toEqual([])
+  for (let n = 0; n < 3; n++) await checkIn(state)
+  const text = expect.stringMatching(words)
+  expect(open()).toMatchObject([{ kind, count: 1, tenantId: null, text, ...expected }])
+  await checkIn(HEALTHY)
+  expect(open()).toEqual([])
+})
+
+const folder = temporaryFolder()
+const damagedFile = join(folder.path, 'damaged.db')
+writeFileSync(damagedFile, Buffer.alloc(8192, 0xff))
+afterAll(() => folder[Symbol.dispose]())
+
+function errorOf(work: () => unknown): unknown {
+  try {
+    work()
+  } catch (error) {
+    return error
+  }
+}
+
+test('Errors about a damaged file are an alert, counted once a check, which closes by itself', async () => {
+  const damage = errorOf(() => new Database(damagedFile).query('SELECT * FROM sqlite_schema').all())
+  const fails = () =>
+    db.commit(() => {
+      throw damage
+    })
+  for (let n = 0; n < 5; n++) await expect(fails()).rejects.toThrow('damaged')
+  for (let n = 0; n < 3; n++) await app.installationAlerts.check()
+  const alert = { kind: 'database.damaged', severity: 'critical', closesAfterMs: DAY }
+  expect(open()).toMatchObject([{ ...alert, count: 1 }])
+  db.noteError(new Error('of another kind'))
+  await app.installationAlerts.check()
+  expect(open()).toMatchObject([{ count: 1 }])
+  db.noteError(new Error('of a request', { cause: damage }))
+  await app.installationAlerts.check()
+  expect(open()).toMatchObject([{ count: 2 }])
+})
