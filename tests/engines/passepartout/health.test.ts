@@ -203,3 +203,25 @@ test('64 replies of a bot are under way at most, however many strangers write', 
   expect(callsBy(acme.bot, 'sendMessage')).toHaveLength(64)
   resolve()
 })
+
+test('A bot that receives nothing is an alert of its tenant, until it works or is disabled', async () => {
+  const { acme, ...here } = await newBot()
+  await using _ = acme
+  const { alerts } = shared.app.platform
+  const open = () => alerts.page(acme.id, 'open', { limit: 9 })
+  const alert = { kind: 'bot.failing', subject: 'bot:live', path: '/live/bots' }
+  {
+    using _fault = here.fail({ drop: true })
+    await here.becomes('unreachable')
+    expect(open()).toMatchObject([{ ...alert, text: expect.stringContaining('cannot be reached') }])
+  }
+  await here.expectToWork()
+  expect(open()).toEqual([])
+  acme.bot.revokeToken()
+  await here.becomes('invalid_token')
+  expect(open()).toMatchObject([alert])
+  await here.disable()
+  expect(open()).toEqual([])
+  const told = { state: 'resolved', told: 'resolved', dueAt: null }
+  expect(alerts.page(acme.id, 'resolved', { limit: 9 })).toMatchObject([told])
+})

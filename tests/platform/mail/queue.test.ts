@@ -239,3 +239,25 @@ test.each([
 ] as const)('The statement with %j uses %s', (parts, index) => {
   expect(planWith(...parts)).toContain(index)
 })
+
+test('A mail server that defers five mails in a row is an alert of the installation, until it accepts one', async () => {
+  await using fixture = await newMailAndServer()
+  const { alerts, clock, send, server } = fixture
+  const open = () => alerts.page(null, 'open', { limit: 9 })
+  server.refuses('rcpt', 450, 'try later')
+  for (let n = 0; n < 4; n++) await send(`ada${n}@example.com`)
+  expect(open()).toEqual([])
+  server.refuses('rcpt', 550, 'no such user')
+  await send('nobody@example.com')
+  server.refuses('rcpt', 450, 'try later')
+  for (let n = 0; n < 4; n++) await send(`bob${n}@example.com`)
+  expect(open()).toEqual([])
+  await send('eve@example.com')
+  const text = expect.stringContaining('450 try later')
+  expect(open()).toMatchObject([
+    { kind: 'mail.failing', severity: 'critical', path: '/mail', text },
+  ])
+  server.recovers()
+  await clock.advance(MINUTE)
+  expect(open()).toEqual([])
+})

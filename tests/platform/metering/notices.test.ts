@@ -1,6 +1,9 @@
 import { expect, test } from 'bun:test'
+import { titleOf } from '../../../src/platform/alerts/index.ts'
 import { expectDescribedType } from '../../engines/relay/support.ts'
 import { bootMetered, ENDPOINTS, MESSAGES, NEXT_MONTH, type Tenant, useMetered } from './fixture.ts'
+
+const DAY = 86_400_000
 
 const fixture = await useMetered({ free: 10, cents: 1, cap: 4 })
 const { db, newTenant } = fixture
@@ -103,3 +106,27 @@ test('A tenant is notified of the highest share passed at once, at endpoints tha
   expect(audited(tenant)).toMatchObject([{ measure: 'allowance', percent: 100 }])
   expect((await tenant.usage()).notified.allowance).toBe(100)
 })
+
+test.each([
+  ['free', '80% of the monthly allowance used, critical 100% of the monthly allowance used'],
+  [
+    'metered',
+    '80% of the monthly allowance used, 100% of the monthly allowance used, critical Spend cap reached',
+  ],
+  ['unlimited', ''],
+] as const)(
+  'On plan %s, alerts open from 80 %% of a limit on, and close a day later',
+  async (plan, expected) => {
+    const tenant = await newTenant(plan)
+    await readEach(tenant, 18)
+    const { alerts } = fixture.platform
+    const open = () => alerts.page(tenant.id, 'open', { limit: 9 }).toReversed()
+    const shown = open().map((of) =>
+      of.severity === 'critical' ? `critical ${titleOf(of)}` : titleOf(of),
+    )
+    expect(shown.join(', ')).toBe(expected)
+    expect(open().filter(({ count, closesAfterMs }) => count > 1 || closesAfterMs !== DAY)).toEqual(
+      [],
+    )
+  },
+)
