@@ -43,6 +43,8 @@ import type { Platform } from './platform/platform.ts'
 import { createTenantDeletion } from './platform/portable/deletion.ts'
 import { createStorageWatch } from './platform/storage-watch.ts'
 import { openSystemTenant } from './platform/system-tenant.ts'
+import { createUpdateCheck } from './platform/updates.ts'
+import { VERSION } from './platform/version.ts'
 
 export type Gatehouse = ReturnType<typeof createApp>
 
@@ -147,6 +149,8 @@ export function createApp(
   })
   const installationAlerts = createInstallationAlerts({ ...platform, instanceHealth })
   storageWatch.onReturn(installationAlerts.wasLost)
+  const { feed } = config.updates
+  const updateCheck = createUpdateCheck({ ...platform, feed, version: VERSION })
   const tenantDeletion = createTenantDeletion({ ...platform, portable: PORTABLE })
   retention.add(tenantDeletion.rule)
   const installationRoutes = createInstallationApi({
@@ -260,12 +264,14 @@ export function createApp(
     mail.start()
     notifications.start()
     installationAlerts.start()
+    updateCheck.start()
   }
 
   /** Stops claiming work and gives the work in progress `graceMs` to finish. */
   async function stop(graceMs: number) {
     live.stop()
     installationAlerts.stop()
+    updateCheck.stop()
     await Promise.all([
       clockwork.loop.stop(graceMs),
       delivery.stop(graceMs),
@@ -295,6 +301,7 @@ export function createApp(
     notifications,
     operators,
     passepartout,
+    updateCheck,
     start,
     stop,
     drain: health.drain,

@@ -282,6 +282,13 @@ export const settings = {
     directory: unset(path, 'An existing directory for backups. Default: backups in data_dir.'),
   }),
 
+  updates: table('A check for new versions, once a day. Off without a feed.', {
+    feed: unset(
+      endpoint,
+      'URL of the latest release, as JSON with a tag_name such as v1.2.3. Nothing about the installation is sent.',
+    ),
+  }),
+
   metrics: table('Prometheus metrics.', {
     enabled: setting(toggle, false, 'Whether GET /metrics answers.'),
   }),

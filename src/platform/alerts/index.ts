@@ -77,8 +77,8 @@ export function createAlerts({ db, clock }: { db: Db; clock: Clock }) {
       change(before, { ...fields, ...occurred({ ...before, ...fields }, now) })
       return before.state !== 'open'
     }
-    const course = begun(fields, now)
-    store.insert({ id: newId(), tenantId, kind, subject, ...fields, ...course })
+    const course = begun({ kind, ...fields }, now)
+    store.insert({ id: newId(), tenantId, subject, ...fields, ...course })
     tellIfDue(course)
     return true
   }

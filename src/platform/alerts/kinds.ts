@@ -7,6 +7,8 @@ interface Kind {
   /** The title while it is open, and once it is resolved, for the name of its subject. */
   opened: (name: string) => string
   resolved: (name: string) => string
+  /** Without reminders while it is open. */
+  isToldOnce?: true
 }
 
 /** Everything that an alert can be about. */
@@ -81,6 +83,12 @@ const KINDS = {
     opened: () => 'Database files damaged or moved',
     resolved: () => 'Database files in order again',
   },
+  'version.new': {
+    severity: 'warning',
+    opened: (name) => `Gatehouse ${name} is available`,
+    resolved: (name) => `Gatehouse ${name} is installed`,
+    isToldOnce: true,
+  },
   'alerts.limit': {
     severity: 'critical',
     opened: () => 'Too many open alerts',
@@ -93,6 +101,8 @@ export type AlertKind = keyof typeof KINDS
 export const ALERT_KINDS = Object.keys(KINDS) as readonly AlertKind[]
 
 export const severityOf = (kind: AlertKind): Severity => KINDS[kind].severity
+
+export const isToldOnce = (kind: AlertKind): boolean => 'isToldOnce' in KINDS[kind]
 
 /** What an alert says in a few words, such as "Job Nightly report is failing". */
 export const titleOf = (of: { kind: AlertKind; name: string; state: 'open' | 'resolved' }) =>

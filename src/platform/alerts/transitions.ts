@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS } from '../durations.ts'
+import { isToldOnce } from './kinds.ts'
 import type { alerts } from './schema.ts'
 
 type AlertRow = typeof alerts.$inferSelect
@@ -6,6 +7,7 @@ type AlertRow = typeof alerts.$inferSelect
 /** The part of an alert that changes while its condition comes and goes. */
 export type Course = Pick<
   AlertRow,
+  | 'kind'
   | 'severity'
   | 'state'
   | 'openedAt'
@@ -27,7 +29,10 @@ const PAUSE_MS = HOUR_MS
 const REMINDER_MS = DAY_MS
 
 /** A condition that occurred for the first time. */
-export const begun = (of: Pick<Course, 'severity' | 'closesAfterMs'>, now: number): Course => ({
+export const begun = (
+  of: Pick<Course, 'kind' | 'severity' | 'closesAfterMs'>,
+  now: number,
+): Course => ({
   ...of,
   state: 'open',
   openedAt: now,
@@ -94,6 +99,7 @@ const hasPassed = ({ told, closesAfterMs, lastAt }: Course, now: number) =>
 function withDue(course: Course, now: number): Course {
   const { state, told, toldAt, mutedUntil } = course
   const isReminder = state === 'open' && told === 'opened'
+  if (isReminder && isToldOnce(course.kind)) return { ...course, dueAt: null }
   const pauseEnd =
     toldAt === null ? now : Math.min(toldAt, now) + (isReminder ? REMINDER_MS : PAUSE_MS)
   return { ...course, dueAt: Math.max(now, pauseEnd, mutedUntil ?? 0) }

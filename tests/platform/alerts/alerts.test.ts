@@ -218,6 +218,12 @@ test.each<[rule: string, until: number, steps: Step[], told: string[]]>([
     ],
     ['0: opened Nightly 1 since 0', '1440: reminder Nightly 2 since 0'],
   ],
+  [
+    'A new version is told once',
+    72 * 60,
+    [[0, ({ open }) => open({ kind: 'version.new' })]],
+    ['0: opened Nightly 1 since 0'],
+  ],
 ])('%s', async (_, until, steps, told) => {
   const fixture = newAlerts()
   for (const [minute, does] of steps) {

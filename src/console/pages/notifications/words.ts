@@ -32,6 +32,7 @@ export const KINDS_OF_INSTALLATION: Partial<Record<AlertKind, string>> = {
   'backup.overdue': 'Backup overdue',
   'disk.low': 'Disk almost full',
   'database.damaged': 'Database damaged or moved',
+  'version.new': 'New version available',
 }
 
 /** Paths of the channels of a tenant, and of the installation. */
