@@ -74,7 +74,12 @@ test('Owners change the configuration as a text: with a plan, errors on their li
   const { owner, api: clockwork, job } = await app.newTenant()
   const page = '/settings/manifest'
   await job({ name: 'Report', schedule: '0 3 * * *', secret_headers: { authorization: 'hidden' } })
-  const { html } = await owner.sees(page, '[[jobs]]', 'name = "Report"', '********')
+  const { html } = await owner.sees(
+    `${page}?edit=current`,
+    '[[jobs]]',
+    'name = "Report"',
+    '********',
+  )
   const stored = unescaped(/<textarea[^>]*>\n?([\s\S]*?)<\/textarea>/.exec(html)?.[1] ?? '')
   const text = `${stored.replace('0 3', '0 4')}\n[[monitors]]\nname = "Backup"\nperiod_seconds = 60\n`
   const planned = await owner.press(page, 'Plan changes', { manifest: text })

@@ -331,7 +331,9 @@ test('A suspended tenant can read and delete, but not create or run anything', a
   const own = await populate(contract, other)
   await app.platform.tenants.suspend(ACTOR, other.id, 'billing')
   // These ask for a flow or a session first.
-  const asked = operations.filter(({ path }) => !/auth\/(settings|.*submit)|\/installation\//.test(path))
+  const asked = operations.filter(
+    ({ path }) => !/auth\/(settings|.*submit)|\/installation\//.test(path),
+  )
   for (const operation of inOrder(asked)) {
     const key = `Bearer ${await other.keyOf(operation.engine)}`
     const { status } = await send(operation, key, { ids: own })

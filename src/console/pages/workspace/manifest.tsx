@@ -1,4 +1,4 @@
-import { Button } from '../../../../views/ui/form/button.tsx'
+import { Button, LinkButton } from '../../../../views/ui/form/button.tsx'
 import { Checkbox } from '../../../../views/ui/form/choices.tsx'
 import { CodeEditor } from '../../../../views/ui/form/code-editor.tsx'
 import { rawText } from '../../../../views/ui/form/field.tsx'
@@ -16,6 +16,7 @@ import { ManifestChanges, OneTimeSecrets } from './manifest-changes.tsx'
 import { SettingsTabs } from './settings-tabs.tsx'
 
 interface ManifestView {
+  /** The current manifest if it was asked for, because it can be long. */
   text: string
   /** Of a plan. */
   changes: readonly Change[] | undefined
@@ -28,22 +29,28 @@ export const manifestPage = page({
   right: 'settings',
   title: 'Configuration as code',
 
-  load: ({ manifests, caller, result }: PageContext): ManifestView => ({
-    text: printManifest(manifests.export(caller('manifest', 'live'))),
+  load: ({ manifests, caller, query, result }: PageContext): ManifestView => ({
+    text:
+      query.edit === 'current' ? printManifest(manifests.export(caller('manifest', 'live'))) : '',
     changes: result as readonly Change[] | undefined,
   }),
 
   view({ text, changes }) {
-    const { submission, actionHref } = usePage()
+    const { submission, actionHref, href } = usePage()
     return (
       <>
         <PageHead
           title="Configuration as code"
           state={{ sentence: 'Jobs, endpoints, settings and keys of this tenant as one file.' }}
           action={
-            <a class="button" href={actionHref('download')} download>
-              Download
-            </a>
+            <>
+              <LinkButton href={href('/settings/manifest', { edit: 'current' })}>
+                Edit current
+              </LinkButton>
+              <a class="button" href={actionHref('download')} download>
+                Download
+              </a>
+            </>
           }
         />
         <SettingsTabs current="manifest" />
@@ -61,7 +68,7 @@ export const manifestPage = page({
             label="Manifest"
             value={text}
             errors={submission?.errors ?? []}
-            help="In TOML. Secrets are masked: a mask keeps the stored secret. Sections that you remove are left alone."
+            help="In TOML, in whole or in part: sections that you leave out stay as they are. A mask keeps the stored secret."
           />
           <Checkbox
             name="prune"
