@@ -1,7 +1,7 @@
 import { Elysia, t } from 'elysia'
 import type { Access } from '../http/access.ts'
 import { CodedErrors, refusalsIn } from '../http/responses.ts'
-import { oneOf } from '../http/schemas.ts'
+import { lenient, oneOf } from '../http/schemas.ts'
 import { createBuckets } from '../platform/buckets.ts'
 import type { Caller } from '../platform/caller.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -19,7 +19,7 @@ export const Prune = t.Optional(
   }),
 )
 
-const query = t.Object({ prune: Prune })
+const query = lenient({ prune: Prune })
 
 /** The options of a request. */
 export const optionsIn = ({ prune }: typeof query.static) => ({

@@ -1,5 +1,5 @@
 import { Elysia, t } from 'elysia'
-import { oneOf } from '../../http/schemas.ts'
+import { lenient, oneOf } from '../../http/schemas.ts'
 import { callerFor } from '../../manifest/caller.ts'
 import { Changes } from '../../manifest/model.ts'
 import { optionsIn, Prune } from '../../manifest/routes.ts'
@@ -19,7 +19,7 @@ import {
 const environment = t.Optional(
   oneOf(ENVIRONMENTS, { description: 'Of the webhook endpoints. Live by default.' }),
 )
-const query = t.Object({ prune: Prune, environment })
+const query = lenient({ prune: Prune, environment })
 
 /** The configuration of a tenant as one object, as a key of the tenant would see and change it. */
 export function manifestRoutes({ tenants, manifests, access }: InstallationApiParts) {
@@ -38,7 +38,7 @@ export function manifestRoutes({ tenants, manifests, access }: InstallationApiPa
           summary: 'Export the configuration of a tenant',
           description: 'Without defaults; secrets are masked. Applying it changes nothing.',
         },
-        query: t.Object({ environment }),
+        query: lenient({ environment }),
         response: { 200: manifests.schema, ...refused, 404: Unknown },
       },
     )

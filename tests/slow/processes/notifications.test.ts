@@ -5,7 +5,7 @@ import { eventId, JOBS, numbers } from '../resilience/support/api.ts'
 import { openInstallation } from '../resilience/support/installation.ts'
 
 /** How long after the first failures the server is killed, in milliseconds. */
-const KILLS_AFTER = [0, 5, 20, 80]
+const KILLS_AFTER = [0, 10, 50]
 const JOBS_A_ROUND = 8
 
 test('A failure is announced once whenever the server is killed, and a notice that was being sent is repeated with its id', async () => {
@@ -33,11 +33,8 @@ test('A failure is announced once whenever the server is killed, and a notice th
   await held.arrived(1)
   await doomed.kill()
   hooks.answers(200)
-  await allSent(await start(), 1)
-  expect(subjectsOf(hooks)).toEqual([`job:${first?.id}`, `job:${first?.id}`])
-  expect(new Set(hooks.requests.map(eventId)).size).toBe(1)
 
-  const jobs: string[] = []
+  const jobs = [`job:${first?.id}`]
   for (const ms of KILLS_AFTER) {
     const server = await start()
     const before = failing.requests.length
@@ -46,9 +43,10 @@ test('A failure is announced once whenever the server is killed, and a notice th
     await Bun.sleep(ms)
     await server.kill()
   }
-  await allSent(await start(), 1 + jobs.length)
+  await allSent(await start(), jobs.length)
   const ids = new Map(hooks.requests.map((request) => [eventId(request), subjectOf(request)]))
-  expect([...ids.values()].slice(1).toSorted()).toEqual(jobs.toSorted())
+  expect([...ids.values()].toSorted()).toEqual(jobs.toSorted())
+  expect(subjectsOf(hooks).filter((subject) => subject === jobs[0]).length).toBeGreaterThan(1)
   expect(rows("SELECT * FROM alerts WHERE told <> 'opened' OR count <> 1")).toEqual([])
 }, 300_000)
 

@@ -86,7 +86,10 @@ test('A server that loses its database files is not ready, acknowledges nothing 
   expect(new Set(errorsIn(server.out()))).toEqual(
     new Set(['the database is lost: requests answer 503']),
   )
-  const [alert] = installation.rows<{ kind: string; text: string }>('SELECT kind, text FROM alerts')
+  const alerts = () =>
+    installation.rows<{ kind: string; text: string }>('SELECT kind, text FROM alerts')
+  await until(() => alerts().length > 0, server.out)
+  const [alert] = alerts()
   expect(alert?.kind).toBe('database.damaged')
   expect(alert?.text).toContain('Requests were refused until it was back.')
 
