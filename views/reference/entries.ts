@@ -77,6 +77,7 @@ const GROUPS: readonly [prefix: string, title: string][] = [
   ['/v1/clockwork/jobs', 'Cron jobs'],
   ['/v1/clockwork/delayed', 'Delayed jobs'],
   ['/v1/passepartout/login', 'Sign-ins'],
+  ['/v1/manifest', 'Manifest'],
 ]
 
 /** From `/v1/relay/event-types/{name}`: "Event types". */

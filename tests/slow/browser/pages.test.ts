@@ -91,8 +91,8 @@ test('Every page of the console is accessible in light and dark, fits narrow scr
 }, 240_000)
 
 test('The reference is accessible in light and dark, fits narrow screens, and loads only its own files', async () => {
-  const engines = ['/gate', '/clockwork', '/passepartout', '/relay', '/installation']
-  const pages = ['', ...engines, '/operations', '?q=rotate']
+  const engines = ['/gate', '/clockwork', '/passepartout', '/relay', '/notifications', '/manifest']
+  const pages = ['', ...engines, '/installation', '/operations', '?q=rotate']
   await examine(pages.map((page) => `/reference${page}`))
 }, 60_000)
 
