@@ -112,7 +112,7 @@ export function createChannels(parts: {
       const { type } = before
       const known = readable(before)
       const settings = change.settings
-        ? { ...known, ...checkedSettings(type, change.settings, known ?? {}) }
+        ? { ...signingOf(known), ...checkedSettings(type, change.settings, known ?? {}) }
         : known
       if (type === 'webhook' && !settings?.secrets) throw conflict(UNREADABLE)
       const fields = { ...present(before), ...change, settings: settings ?? {} }
@@ -214,6 +214,9 @@ export function createChannels(parts: {
 }
 
 const UNREADABLE = 'the settings of this channel cannot be decrypted. Delete it and create it again'
+
+/** The secrets of a webhook, which only a rotation changes. */
+const signingOf = ({ secrets }: Settings = {}) => secrets !== undefined && { secrets }
 
 const newFields = (type: ChannelType): ChannelFields => ({
   name: FORMATS[type].label,

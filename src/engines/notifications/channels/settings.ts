@@ -1,4 +1,5 @@
 import { Value } from '@sinclair/typebox/value'
+import { keepMasked } from '../../../delivery/custom-headers.ts'
 import { asFlaw } from '../../../http/validation.ts'
 import type { Sealing } from '../../../platform/sealing/index.ts'
 import { MASK } from '../../../platform/secret-headers.ts'
@@ -7,6 +8,7 @@ import { FORMATS } from '../formats/index.ts'
 import { channelSettings } from '../sealed.ts'
 
 export type Settings = Record<string, unknown>
+type Texts = Record<string, string>
 
 /** Encrypts settings, which have URLs and tokens by which anyone could post. */
 export const sealSettings = (sealing: Sealing, id: string, settings: Settings): string =>
@@ -31,7 +33,7 @@ export function checkedSettings(type: ChannelType, given: Settings, stored: Sett
       .filter((name) => given[name] !== undefined)
       .map((name) => [
         name,
-        secrets.includes(name) ? unmasked(given[name], stored[name]) : given[name],
+        secrets.includes(name) ? unmasked(name, given[name], stored[name]) : given[name],
       ]),
   )
   const flaw = Value.Errors(Settings, settings).First()
@@ -58,12 +60,11 @@ const masked = (value: unknown): unknown => {
   return isObject(value) ? Object.fromEntries(Object.keys(value).map((name) => [name, MASK])) : MASK
 }
 
-/** The stored value for a mask; a mask without one is refused by the schema or the guard. */
-function unmasked(given: unknown, stored: unknown): unknown {
-  if (given === MASK) return stored
-  if (!isObject(given)) return given
-  const known = isObject(stored) ? stored : {}
-  return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [name, value === MASK ? known[name] : value]),
-  )
+/** The stored value for a mask. Throws `invalid` for a mask without one. */
+function unmasked(name: string, given: unknown, stored: unknown): unknown {
+  const [next, known, field] = isObject(given)
+    ? [given, isObject(stored) ? stored : {}, `settings.${name}`]
+    : [{ [name]: given }, { [name]: stored }, 'settings']
+  const kept = keepMasked(next as Texts, known as Texts, { field, isSecret: () => true })
+  return isObject(given) ? kept : kept[name]
 }
