@@ -3,11 +3,9 @@ import { Value, type ValueError } from '@sinclair/typebox/value'
 import { t } from 'elysia'
 import { flawIn } from '../http/validation.ts'
 import { AppError, type FieldError } from '../platform/errors.ts'
+import { MAX_ERRORS } from './limits.ts'
 import type { Item, Section } from './section.ts'
 import { isObject } from './values.ts'
-
-/** Errors that are reported together. */
-const MAX_ERRORS = 20
 
 /** The objects of all sections together. */
 const MAX_ITEMS = 5000

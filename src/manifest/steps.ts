@@ -1,5 +1,6 @@
 import type { Caller } from '../platform/caller.ts'
 import { AppError, conflict, type FieldError, invalid } from '../platform/errors.ts'
+import { MAX_ERRORS } from './limits.ts'
 import { valueFor } from './schema.ts'
 import type { Collection, Created, Item, Section, Setting, Stored } from './section.ts'
 import { differing } from './values.ts'
@@ -113,7 +114,7 @@ function refuseUnclear(
   }
 }
 
-/** Throws the errors of all steps together, each with its place in the manifest. */
+/** Throws the first errors of all steps together, each with its place in the manifest. */
 export function throwFailures(
   steps: readonly Step[],
   results: readonly PromiseSettledResult<unknown>[],
@@ -127,7 +128,7 @@ export function throwFailures(
   const errors = reasons.flatMap((reason: AppError | undefined, index) =>
     (reason?.fieldErrors ?? []).map((error) => within((steps[index] as Step).path, error)),
   )
-  const [first, ...rest] = errors
+  const [first, ...rest] = errors.slice(0, MAX_ERRORS)
   const kinds = reasons.flatMap((reason: AppError | undefined) => reason?.kind ?? [])
   const [kind = 'invalid'] = kinds
   if (first) throw new AppError(kinds.includes('invalid') ? 'invalid' : kind, [first, ...rest])
