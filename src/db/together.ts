@@ -11,13 +11,14 @@ export class RolledBack extends Error {
 export type Together = <T>(
   tenantId: string,
   tasks: readonly (() => Promise<T>)[],
-  options?: { isTrial?: boolean; inspect?: () => void },
+  options?: { isTrial?: boolean; begin?: () => void; inspect?: () => void },
 ) => Promise<PromiseSettledResult<T>[]>
 
 /**
  * Runs tasks whose first commits become one: all of them are stored, or none. Resolves with the outcome
  * of each task, in order. If one fails, and in a trial, the others reject with `RolledBack`. Further
- * commits of a task are its own. `inspect` reads the database as it is once all tasks have succeeded,
+ * commits of a task are its own. `begin` is the first part of the commit: if it throws, nothing is stored,
+ * and the tasks reject with its error. `inspect` reads the database as it is once all tasks have succeeded,
  * before anything is undone.
  */
 export function createTogether(parts: {
@@ -37,13 +38,14 @@ export function createTogether(parts: {
     }
   }
 
-  return async (tenantId, tasks, { isTrial = false, inspect } = {}) => {
+  return async (tenantId, tasks, { isTrial = false, begin, inspect } = {}) => {
     if (tasks.length === 0) return []
     const gathered: Part[] = []
-    const running = tasks.map((task) => begin(task, gathered))
+    const running = tasks.map((task) => start(task, gathered))
     const isHopeless = (await Promise.all(running.map(({ isGood }) => isGood))).includes(false)
     let outcomes: Outcome[] = []
     await commitFor(tenantId, () => {
+      begin?.()
       outcomes = gathered.map(attempt)
       const isFailed = isHopeless || outcomes.some(isFailure)
       if (!isFailed) inspect?.()
@@ -71,7 +73,7 @@ type Outcome = { value: unknown } | { error: unknown }
 const isFailure = (outcome: Outcome): outcome is { error: unknown } => 'error' in outcome
 
 /** Starts a task. `isGood` resolves once it has handed over its commit, or has ended without one. */
-function begin<T>(task: () => Promise<T>, gathered: Part[]) {
+function start<T>(task: () => Promise<T>, gathered: Part[]) {
   const { promise: isGood, resolve: report } = Promise.withResolvers<boolean>()
   const join = (part: Part) => {
     gathered.push(part)

@@ -36,7 +36,11 @@ export function stateOf(steps: readonly Step[], caller: Caller): State {
 const currentOf = (section: Section, caller: Caller): unknown =>
   section.type === 'setting'
     ? section.read(caller)
-    : new Map(section.list(caller).map(({ id, item }) => [id, item]))
+    : new Map(section.list(caller).map(({ id, item }) => [id, inOrder(section, item)]))
+
+/** Whether the configuration stayed the same, whatever happened in operation. */
+export const isSameState = (one: State, other: State): boolean =>
+  [...one].every(([section, value]) => Bun.deepEquals(value, other.get(section)))
 
 /** What a step changes, by the states before and after it. */
 export function describe(step: Step, states: { before: State; after: State }): Change {

@@ -1,8 +1,8 @@
 import type { Db } from '../db/open.ts'
 import { RolledBack } from '../db/together.ts'
 import type { Caller } from '../platform/caller.ts'
-import { invalid } from '../platform/errors.ts'
-import { type Change, describe, stateOf } from './changes.ts'
+import { conflict, invalid } from '../platform/errors.ts'
+import { type Change, describe, isSameState, stateOf } from './changes.ts'
 import { exported } from './export.ts'
 import { check, schemaOf } from './schema.ts'
 import type { Created, Item, Section } from './section.ts'
@@ -28,18 +28,15 @@ export function createManifests({ db, sections }: { db: Db; sections: readonly S
 
   /** The changes that `apply` would make: it makes and undoes them. Throws as `apply` does. */
   const plan = async (caller: Caller, manifest: unknown, options: ApplyOptions) =>
-    (await tried(caller, manifest, options)).changes
+    current(async () => (await tried(caller, manifest, options)).changes)
 
-  /** Throws `invalid` or `conflict` with every problem, and then nothing has changed. */
-  async function apply(
-    caller: Caller,
-    manifest: unknown,
-    options: ApplyOptions,
-  ): Promise<Change[]> {
-    const { steps, changes } = await tried(caller, manifest, options)
-    const results = await together(caller, steps, options)
-    return changes.map((change, index) => ({ ...change, ...shownOnce(results[index]) }))
-  }
+  /** Throws `invalid` or `conflict` with problems, and then nothing has changed. */
+  const apply = (caller: Caller, manifest: unknown, options: ApplyOptions): Promise<Change[]> =>
+    current(async () => {
+      const { steps, changes, begin } = await tried(caller, manifest, options)
+      const results = await together(caller, steps, options, { begin })
+      return changes.map((change, index) => ({ ...change, ...shownOnce(results[index]) }))
+    })
 
   /** Leaves out steps without an effect, such as one that spells a value differently. */
   async function tried(caller: Caller, manifest: unknown, options: ApplyOptions) {
@@ -54,15 +51,18 @@ export function createManifests({ db, sections }: { db: Db; sections: readonly S
     const read = () => stateOf(candidates, caller)
     const before = read()
     let after = before
+    const begin = () => {
+      if (!isSameState(before, read())) throw new Outdated()
+    }
     const inspect = () => {
       after = read()
     }
-    await together(caller, candidates, options, { isTrial: true, inspect })
+    await together(caller, candidates, options, { isTrial: true, begin, inspect })
     const all = candidates.map((step) => ({ step, change: describe(step, { before, after }) }))
     const real = all.filter(
       ({ step, change }) => step.action !== 'update' || change.fields.length > 0,
     )
-    return { steps: real.map(({ step }) => step), changes: real.map(({ change }) => change) }
+    return { steps: real.map(({ step }) => step), changes: real.map(({ change }) => change), begin }
   }
 
   /** What each step returns; undefined in a trial. Throws the errors of all that fail. */
@@ -89,6 +89,24 @@ export function createManifests({ db, sections }: { db: Db; sections: readonly S
     apply,
     /** The manifest of a tenant as it is, with secrets masked. */
     export: (caller: Caller): Item => exported(sections, caller),
+  }
+}
+
+/** The configuration changed after the steps to a manifest were found. */
+class Outdated extends Error {
+  override name = 'Outdated'
+}
+
+const MAX_ATTEMPTS = 5
+
+/** Repeats work on a configuration that changes meanwhile. Throws `conflict` if it never stops. */
+async function current<T>(work: () => Promise<T>, attempts = MAX_ATTEMPTS): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Outdated)) throw error
+    if (attempts > 1) return current(work, attempts - 1)
+    throw conflict('the configuration is being changed by others. Try again later')
   }
 }
 

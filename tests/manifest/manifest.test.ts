@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { MAX_CHANGES, PER_MINUTE } from '../../src/manifest/limits.ts'
+import { MAX_CHANGES, MAX_ERRORS, PER_MINUTE } from '../../src/manifest/limits.ts'
 import { useApp } from '../support/app.ts'
 
 const app = await useApp()
@@ -133,6 +133,14 @@ describe('A manifest', () => {
       expect(again).toMatchObject({ status: 200, body: { changes: [] } })
   })
 
+  test('that several requests apply at once creates nothing twice', async () => {
+    const { apply, exported } = await useTenant()
+    const answers = await Promise.all([apply(FULL), apply(FULL), apply(FULL)])
+    const counts = answers.map(({ body }) => body.changes.length)
+    expect(counts.toSorted()).toEqual([0, 0, 16])
+    expect((await exported()).jobs).toHaveLength(2)
+  })
+
   test('is exported as it was written, without defaults and with masks for secrets', async () => {
     const { apply, exported } = await useTenant()
     await apply(FULL)
@@ -172,16 +180,25 @@ describe('A manifest', () => {
     for (const answer of [await plan({ jobs }), await apply({ jobs })]) {
       expect(namesIn(answer)).toEqual(['update job Nightly report'])
       expect(fieldsIn(answer)).toEqual([
-        { field: 'notes', before: 'For finance.', after: null },
         {
           field: 'secret_headers',
           before: { authorization: '********' },
           after: { authorization: '********' },
         },
+        { field: 'notes', before: 'For finance.', after: null },
       ])
       expect(JSON.stringify(answer.body)).not.toContain('job-secret')
     }
     expect((await apply({ jobs })).body.changes).toEqual([])
+  })
+
+  test('removes a secret that it leaves out', async () => {
+    const { apply, exported } = await useTenant()
+    await apply(FULL)
+    const [phone, hook] = FULL.channels
+    const channels = [{ ...phone, settings: { ...phone?.settings, token: undefined } }, hook]
+    expect(namesIn(await apply({ channels }))).toEqual(['update channel Phone'])
+    expect((await exported()).channels).toEqual(channels)
   })
 
   test('leaves a paused job, and sections that it does not have, as they are', async () => {
@@ -238,6 +255,7 @@ describe('A manifest', () => {
 describe('A manifest with mistakes changes nothing', () => {
   const [job] = FULL.jobs
   const [endpoint] = FULL.endpoints
+  const [phone] = FULL.channels
   test.each<[string, object, string[]]>([
     ['an unknown section', { job: [] }, ['job: is not known here']],
     ['an unknown field', { jobs: [{ ...job, tag: 'a' }] }, ['jobs.0.tag: is not known here']],
@@ -257,11 +275,21 @@ describe('A manifest with mistakes changes nothing', () => {
       { jobs: [job, { ...job, name: 'B' }], policies: 'permit' },
       ['policies: '],
     ],
+    [
+      'more than anyone reads',
+      { monitors: Array.from({ length: 30 }, (_, n) => ({ name: `${n}` })) },
+      Array.from({ length: MAX_ERRORS }, (_, n) => `monitors.${n}.period_seconds: must be set`),
+    ],
     ['a name twice', { jobs: [job, job] }, ['jobs.1.name: is also that of jobs.0']],
     [
       'a mask for a secret that is not stored',
       { jobs: [{ ...job, secret_headers: { authorization: '********' } }] },
       ['jobs.0.secret_headers.authorization: must have a value'],
+    ],
+    [
+      'a mask for a secret of a channel that is not stored',
+      { channels: [{ ...phone, settings: { ...phone?.settings, token: '********' } }] },
+      ['channels.0.settings.token: must have a value'],
     ],
     [
       'a private target',
