@@ -133,9 +133,10 @@ describe('A manifest', () => {
       expect(again).toMatchObject({ status: 200, body: { changes: [] } })
   })
 
-  test('that several requests apply at once creates nothing twice', async () => {
+  test('that several requests apply at once, with engines in any order, creates nothing twice', async () => {
     const { apply, exported } = await useTenant()
-    const answers = await Promise.all([apply(FULL), apply(FULL), apply(FULL)])
+    const full = { ...FULL, keys: [{ name: 'Both', engines: ['relay', 'gate', 'relay'] }] }
+    const answers = await Promise.all([apply(full), apply(full), apply(full)])
     const counts = answers.map(({ body }) => body.changes.length)
     expect(counts.toSorted()).toEqual([0, 0, 16])
     expect((await exported()).jobs).toHaveLength(2)
@@ -290,6 +291,11 @@ describe('A manifest with mistakes changes nothing', () => {
       'a mask for a secret of a channel that is not stored',
       { channels: [{ ...phone, settings: { ...phone?.settings, token: '********' } }] },
       ['channels.0.settings.token: must have a value'],
+    ],
+    [
+      'a name of a key that would be trimmed',
+      { keys: [{ name: 'Shop ', engines: ['relay'] }] },
+      ['keys.0.name: must be one line'],
     ],
     [
       'a private target',

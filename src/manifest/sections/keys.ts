@@ -1,6 +1,6 @@
 import { t } from 'elysia'
 import { formatDuration, parseDuration } from '../../config/durations.ts'
-import { oneOf, oneOfOrNull } from '../../http/schemas.ts'
+import { oneOf } from '../../http/schemas.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { ENGINE_SCOPES, ENGINES, ENVIRONMENTS, hasEnvironments } from '../../platform/engines.ts'
 import { conflict, invalid } from '../../platform/errors.ts'
@@ -10,13 +10,18 @@ import { type Created, collection } from '../section.ts'
 
 const Key = t.Object(
   {
-    name: t.String({ minLength: 1, maxLength: 100, expected: 'a string of 1 to 100 characters' }),
+    name: t.String({
+      maxLength: 100,
+      // The service trims names, by which a manifest couldn't find its key again.
+      pattern: '^\\S(.*\\S)?$',
+      expected: 'one line of 1 to 100 characters without a space at either end',
+    }),
     note: t.Optional(t.Nullable(t.String({ maxLength: 500 }))),
     engines: t.Array(oneOf(ENGINES), {
       minItems: 1,
       expected: `a list of at least 1 of ${ENGINES.join(', ')}`,
     }),
-    environment: t.Optional(oneOfOrNull(ENVIRONMENTS)),
+    environment: t.Optional(oneOf(ENVIRONMENTS)),
     scopes: t.Optional(t.Array(t.String(), { expected: 'a list of scopes' })),
     expires: t.Optional(
       t.String({
@@ -58,8 +63,9 @@ export const keysSection = ({ keys, clock }: { keys: Keys; clock: Clock }) => {
           expiry: expiryIn(expires) ?? undefined,
         })
         .then(({ id, key: secret }): Created => ({ id, secret })),
-    async update({ actor }, id, { engines, environment, expires, ...change }) {
-      if (engines !== undefined) throw readOnly('engines')
+    async update({ tenantId, actor }, id, { engines, environment, expires, ...change }) {
+      if (engines !== undefined && !isOneSet(engines, keys.find(tenantId, id).engines))
+        throw readOnly('engines')
       if (environment !== undefined) throw readOnly('environment')
       return keys.change(actor, id, {
         ...change,
@@ -97,6 +103,9 @@ function expiryIn(text: string | undefined): Expiry | null {
   const afterMs = parseDuration(text)
   return afterMs === undefined ? endOfDay(text) : { afterMs }
 }
+
+const isOneSet = (one: readonly string[], other: readonly string[]): boolean =>
+  new Set(one).symmetricDifference(new Set(other)).size === 0
 
 const readOnly = (field: string) =>
   invalid('cannot be changed. Create a key with another name', { field, rule: 'read_only' })
