@@ -184,8 +184,13 @@ function authorize(caller: KeyHolder, anyOf: AnyOf<EngineScope>) {
 
 function requireEngine(caller: KeyHolder, engine: KeyEngine) {
   if (!caller.engines.includes(engine))
-    throw forbidden(`this is a ${caller.engines.join(', ')} key; the route needs a ${engine} key`)
+    throw forbidden(
+      `this is ${withArticle(caller.engines.join(', '))} key; the route needs ${withArticle(engine)} key`,
+    )
 }
+
+const withArticle = (engine: string): string =>
+  `${engine === 'installation' ? 'an' : 'a'} ${engine}`
 
 const ENGINE_BY_SCOPE = new Map<string, KeyEngine>(
   KEY_ENGINES.flatMap((engine) => ENGINE_SCOPES[engine].map((scope) => [scope, engine] as const)),
