@@ -19,8 +19,7 @@ export const exportManifest = (invocation: Configured): Promise<Answer | ExitCod
     )
     const file = targetOf(invocation, `${tenant.id}.toml`)
     using sink = openSink(io, file)
-    const isJson = file?.endsWith('.json')
-    await sink.write(isJson ? `${JSON.stringify(manifest, null, 2)}\n` : printManifest(manifest))
+    await sink.write(printManifest(manifest, file?.endsWith('.json') ? 'json' : 'toml'))
     await sink.end()
     return reported(invocation, sink, {
       json: { tenant: tenant.id, ...sink.target },

@@ -1,7 +1,8 @@
 import { parse, stringify, TomlDate, TomlError } from 'smol-toml'
 import { syntaxProblem } from '../config/toml-file.ts'
 import { indexLines } from '../config/toml-lines.ts'
-import { AppError, type FieldError, invalid } from '../platform/errors.ts'
+import { parseJson } from '../http/body.ts'
+import { AppError, type FieldError, invalid, renamed } from '../platform/errors.ts'
 import type { Item } from './section.ts'
 import { isObject } from './values.ts'
 
@@ -21,13 +22,22 @@ export interface ParsedManifest {
  */
 export function parseManifest(text: string, variables: Variables = {}): ParsedManifest {
   const isJson = text.trimStart().startsWith('{')
-  const given = isJson ? parseJson(text) : parseToml(text)
+  const given = isJson ? aboutText(() => parseJson(text)) : parseToml(text)
   const lineOf = isJson ? () => undefined : indexLines(text)
   const located = (error: AppError): AppError => atLines(error, lineOf)
   try {
     return { manifest: expanded(given, variables, []), located }
   } catch (error) {
     throw error instanceof AppError ? located(error) : error
+  }
+}
+
+/** The errors of a request body, without a field of that name. */
+function aboutText<T>(parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw error instanceof AppError ? renamed(error, () => undefined) : error
   }
 }
 
@@ -38,14 +48,6 @@ function parseToml(text: string): unknown {
     if (!(error instanceof TomlError)) throw error
     const at = { line: error.line, column: error.column }
     throw new AppError('invalid', [{ problem: syntaxProblem(error), at, rule: 'format' }])
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw invalid('not valid JSON', { rule: 'format' })
   }
 }
 
@@ -66,7 +68,7 @@ function expanded(value: unknown, variables: Variables, path: readonly string[])
   if (typeof value !== 'string') return value
   return value.replaceAll(VARIABLE, (match, name: string | undefined) => {
     if (name === undefined) return match.slice(1)
-    const found = variables[name]
+    const found = Object.hasOwn(variables, name) ? variables[name] : undefined
     if (found !== undefined) return found
     throw invalid(`needs the environment variable ${name}. For a literal \${, write $\${`, {
       field: path.join('.'),
@@ -89,8 +91,11 @@ function atLine({ at, problem, ...error }: FieldError, lineOf: LineOf): FieldErr
   return { ...error, problem: inText, ...(line !== undefined && { at: { line, column: 1 } }) }
 }
 
-/** A manifest as TOML. Parsing it gives the same manifest. */
-export const printManifest = (manifest: Item): string =>
+/** A manifest as TOML, or as JSON. Parsing it gives the same manifest. */
+export const printManifest = (manifest: Item, format: 'toml' | 'json' = 'toml'): string =>
+  format === 'json' ? `${JSON.stringify(escaped(manifest), null, 2)}\n` : printToml(manifest)
+
+const printToml = (manifest: Item): string =>
   stringify(withoutNull(escaped(manifest)))
     .split('\n')
     .map((line) => multiline(line))

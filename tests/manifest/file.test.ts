@@ -15,7 +15,8 @@ test.each<[string, Record<string, unknown>]>([
   ],
   ['keys with dots', { jobs: [{ headers: { 'x.a': 'b', 'x y': '' } }] }],
 ])('A printed manifest with %s is read as it was', (_, manifest) => {
-  expect(read(printManifest(manifest)).manifest).toEqual(manifest)
+  for (const format of ['toml', 'json'] as const)
+    expect(read(printManifest(manifest, format)).manifest).toEqual(manifest)
 })
 
 test('Policies are printed line by line, and null is left out', () => {
@@ -36,7 +37,10 @@ test('Variables are replaced in every text, and dates are texts', () => {
 describe('A mistake is reported with its line', () => {
   test.each<[string, string, string]>([
     ['of the syntax', 'a = 1\na = 2', 'line 2, column 1: not valid TOML'],
-    ['of the syntax in JSON', '{"a"', 'not valid JSON'],
+    ['of the syntax in JSON', '{"a"', 'must be JSON (Expected'],
+    ['of depth', `{"a": ${'['.repeat(100_000)}`, 'must not be nested deeper than 64 levels'],
+    ['of half a character', '{"a": "\\ud800"}', 'must not contain half a surrogate pair'],
+    ['of a variable that every object has', `a = "\${constructor}"`, 'a: line 1, column 1: needs'],
     [
       'of a variable',
       `[[jobs]]\nname = "a"\nurl = "\${URL}"`,
