@@ -107,7 +107,8 @@ function wantedTenant(
   tenants: Tenants,
   actor: Actor,
 ) {
-  const given = `${options.tenant}`
+  // Names are stored trimmed: with a blank, each run would create another tenant.
+  const given = `${options.tenant}`.trim()
   const found = tenantNamed(tenants, given)
   if (found) return { tenant: found }
   if (options['create-tenant'] !== true) return noTenant(given)
