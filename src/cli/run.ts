@@ -4,6 +4,7 @@ import { isSystemError, StorageError } from '../db/errors.ts'
 import { SchemaError } from '../db/migrate.ts'
 import { AppError } from '../platform/errors.ts'
 import { MasterKeyError } from '../platform/sealing/key-file.ts'
+import { UNSAFE_IN_LINE } from '../platform/unsafe-characters.ts'
 import {
   type Answer,
   type Command,
@@ -188,11 +189,18 @@ function flagsAmong(options: Invocation['options']): Record<string, string> {
   )
 }
 
-/** Prints an error on standard error, with `--json` as an object. */
+/** Prints an error on standard error, with `--json` as an object. It can quote a file or a name. */
 function fail(io: Io, json: boolean, code: ExitCode, message: string): ExitCode {
-  io.err(json ? `${JSON.stringify({ error: message })}\n` : `${message}\n`)
+  io.err(json ? `${JSON.stringify({ error: message })}\n` : `${harmless(message)}\n`)
   return code
 }
+
+/** Without characters that control a terminal. */
+const harmless = (message: string): string =>
+  message
+    .split('\n')
+    .map((line) => line.replaceAll(UNSAFE_IN_LINE, ' '))
+    .join('\n')
 
 /** Whether the operator can fix the error, which is then one sentence. Anything else is a bug. */
 const isExpected = (error: unknown): error is Error =>

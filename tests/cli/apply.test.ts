@@ -83,6 +83,7 @@ test('Creates a missing tenant only if asked, and only together with its configu
   const { changes } = (await forNew('--create-tenant', '--json')).json()
   expect(changes.map(({ kind }: Change) => kind)).toEqual(['tenant', 'job', 'key'])
   expect((await forNew('--create-tenant')).out).toBe('No changes.\n')
+  expect((await forNew('--create-tenant', '--tenant', ' New ')).out).toBe('No changes.\n')
   expect(await folder.tenants()).toHaveLength(2)
 })
 
@@ -118,4 +119,10 @@ test('What is exported can be applied again, in TOML and JSON, from a file and s
   )
   await Bun.write(folder.file('acme.toml'), '[[jobs]]\nname = "Report"\nurl = "a')
   expect((await folder.apply()).err).toStartWith('acme.toml:3: not valid TOML')
+})
+
+test('An error quotes a file without what controls a terminal', async () => {
+  using folder = await useFolder()
+  await Bun.write(folder.file('acme.toml'), '"a\\u001b[2J" = 1\n')
+  expect((await folder.apply()).err).toBe('acme.toml:1: a [2J: is not known here\n')
 })
