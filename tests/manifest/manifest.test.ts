@@ -193,13 +193,17 @@ describe('A manifest', () => {
     expect((await apply({ jobs })).body.changes).toEqual([])
   })
 
-  test('removes a secret that it leaves out', async () => {
+  test.each([undefined, null])('removes a secret that is %p in it', async (token) => {
     const { apply, exported } = await useTenant()
     await apply(FULL)
     const [phone, hook] = FULL.channels
-    const channels = [{ ...phone, settings: { ...phone?.settings, token: undefined } }, hook]
-    expect(namesIn(await apply({ channels }))).toEqual(['update channel Phone'])
-    expect((await exported()).channels).toEqual(channels)
+    const without = (absent: unknown) => [
+      { ...phone, settings: { ...phone?.settings, token: absent } },
+      hook,
+    ]
+    const applied = await apply({ channels: without(token) })
+    expect(namesIn(applied)).toEqual(['update channel Phone'])
+    expect((await exported()).channels).toEqual(without(undefined))
   })
 
   test('leaves a paused job, and sections that it does not have, as they are', async () => {

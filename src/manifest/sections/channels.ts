@@ -51,13 +51,16 @@ export const channelsSection = (channels: Channels) =>
     remove: ({ tenantId, actor }, id) => channels.remove(tenantId, actor, id),
   })
 
-/** The settings that the type has, without the secrets that sign a webhook; empty if unreadable. */
+/**
+ * The settings that the type has and that are set, without the secrets that sign a webhook; empty if
+ * unreadable.
+ */
 function settingsOf(channels: Channels, tenantId: string, id: string): Item {
   try {
     const { row, settings } = channels.open(tenantId, id)
     const names = Object.keys(FORMATS[row.type].Settings.properties)
     return Object.fromEntries(
-      names.flatMap((one) => (one in settings ? [[one, settings[one]]] : [])),
+      names.flatMap((one) => (settings[one] == null ? [] : [[one, settings[one]]])),
     )
   } catch (error) {
     if (error instanceof AppError && error.kind === 'conflict') return {}
