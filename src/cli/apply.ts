@@ -50,6 +50,8 @@ export const apply: Command = {
   },
 }
 
+const NO_CHANGES: Answer = { json: { applied: false, changes: [] }, text: 'No changes.' }
+
 function inFile<T>(name: string, parse: () => T): T {
   try {
     return parse()
@@ -82,22 +84,33 @@ async function applied(
     ...(createTenant ? [creationOf(tenant)] : []),
     ...(await manifests.plan(caller, manifest, wanted)),
   ]
-  if (planned.length === 0) return { json: { applied: false, changes: [] }, text: 'No changes.' }
-  const shown = [`Tenant ${tenant.name} (${tenant.id})`, '', ...linesOf(planned), '']
+  if (planned.length === 0) return NO_CHANGES
+  const shown = (changes: readonly Change[]) => [
+    `Tenant ${tenant.name} (${tenant.id})`,
+    '',
+    ...linesOf(changes),
+    '',
+  ]
   if (isPlan)
     return {
       json: { applied: false, changes: planned },
-      text: [...shown, `${summaryOf(planned)}. Nothing has changed.`].join('\n'),
+      text: [...shown(planned), `${summaryOf(planned)}. Nothing has changed.`].join('\n'),
     }
   if (io.isInTerminal && io.isOutTerminal && options.yes !== true)
-    await confirm(io, [...shown, `${summaryOf(planned)}. Apply? [y/N] `].join('\n'))
+    await confirm(io, [...shown(planned), `${summaryOf(planned)}. Apply? [y/N] `].join('\n'))
   const changes = [
     ...(createTenant ? [creationOf(tenant)] : []),
     ...(await manifests.apply(caller, manifest, wanted)),
   ]
+  // Another application may have made them meanwhile.
+  if (changes.length === 0) return NO_CHANGES
   return {
     json: { applied: true, changes },
-    text: [...shown, `Applied: ${summaryOf(changes, true)}.`, ...secretLines(changes)].join('\n'),
+    text: [
+      ...shown(changes),
+      `Applied: ${summaryOf(changes, true)}.`,
+      ...secretLines(changes),
+    ].join('\n'),
   }
 }
 

@@ -50,6 +50,15 @@ test('Shows a plan, applies it once, and shows secrets only then', async () => {
   expect((await folder.apply('--json')).json()).toEqual({ applied: false, changes: [] })
 })
 
+test('Of two commands at once, one makes the changes and the other finds none', async () => {
+  using folder = await useFolder()
+  const [one, other] = await Promise.all([folder.apply(), folder.apply()])
+  expect([one.out, other.out].toSorted()).toEqual([
+    'No changes.\n',
+    expect.stringContaining('Applied: 2 created.'),
+  ])
+})
+
 test('Asks on a terminal, and changes nothing without a yes', async () => {
   let answer = 'no\n'
   const terminal = { isInTerminal: true, isOutTerminal: true, input: () => answer }
