@@ -39,7 +39,7 @@ export function createSecretHeaders(sealing: Sealing) {
   function stored(kind: JobKind, id: string, next: Headers, old: string | null): string | null {
     const field = 'secret_headers'
     checkHeaders(next, field)
-    const known = open(kind, id, sealedIn(old))
+    const known = readable(kind, id, old)
     const headers = keepMasked(next, known, { field, isSecret: () => true })
     const names = Object.keys(headers)
     if (names.length === 0) return null

@@ -368,3 +368,15 @@ test('A secret that cannot be decrypted fails a signed job with the reason, unti
   await clock.advance(MINUTE)
   expect(target.requests).toHaveLength(1)
 })
+
+test('Secret headers that cannot be decrypted are replaced by new ones, but not kept by a mask', async () => {
+  const { api, createJob } = await fresh()
+  const job = await createJob({ secret_headers: { 'X-Key': 'a' } })
+  const unreadable = JSON.stringify({ names: ['X-Key'], sealed: 'x' })
+  app.db.client.run('update cron_jobs set secret_headers = ? where id = ?', [unreadable, job.id])
+  const put = (value: string) =>
+    api.patch(`${JOBS}/${job.id}`, { secret_headers: { 'X-Key': value } })
+  expect(await put(MASK)).toMatchObject({ status: 400 })
+  expect(await put('b')).toMatchObject({ status: 200 })
+  expect(await put(MASK)).toMatchObject({ status: 200 })
+})
