@@ -1,5 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { Caller } from '../platform/caller.ts'
+import { type AppError, invalid } from '../platform/errors.ts'
 import { isObject } from './values.ts'
 
 /** An object of a manifest or, in the same form, of the database. */
@@ -89,3 +90,7 @@ export function setting<T>(of: {
     isDefault: (value) => Bun.deepEquals(value, defaults),
   } as Setting
 }
+
+/** The error of an update of a field that only a new object can have. */
+export const readOnly = (field: string, noun: string): AppError =>
+  invalid(`cannot be changed. Create a ${noun} with another name`, { field, rule: 'read_only' })

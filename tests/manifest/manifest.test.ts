@@ -328,6 +328,16 @@ describe('A manifest with mistakes changes nothing', () => {
     expect(await exported()).toEqual(before)
   })
 
+  test('another type of a channel', async () => {
+    const { apply } = await useTenant()
+    await apply(FULL)
+    const answer = await apply({ channels: [{ ...FULL.channels[1], type: 'http' }] })
+    expect([answer.status, answer.body.error?.message]).toEqual([
+      400,
+      'channels.0.type: cannot be changed. Create a channel with another name',
+    ])
+  })
+
   test('a secret that differs from that of an endpoint, which a rotation has to replace', async () => {
     const { apply } = await useTenant()
     await apply(FULL)

@@ -4,7 +4,7 @@ import { FORMATS } from '../../engines/notifications/formats/index.ts'
 import { NewChannel } from '../../engines/notifications/model.ts'
 import { fieldsOf } from '../../engines/notifications/present.ts'
 import { AppError } from '../../platform/errors.ts'
-import { collection, type Item } from '../section.ts'
+import { collection, type Item, readOnly } from '../section.ts'
 import { isObject, mask } from '../values.ts'
 
 const { name, ...fields } = NewChannel.properties
@@ -46,8 +46,10 @@ export const channelsSection = (channels: Channels) =>
       })
       return { id: channel.id, ...(secret !== undefined && { secret }) }
     },
-    update: ({ tenantId, actor }, id, { type, ...change }) =>
-      channels.update(tenantId, actor, id, { ...fieldsOf(change), ...(type && { type }) }),
+    async update({ tenantId, actor }, id, { type, ...change }) {
+      if (type !== undefined) throw readOnly('type', 'channel')
+      return channels.update(tenantId, actor, id, fieldsOf(change))
+    },
     remove: ({ tenantId, actor }, id) => channels.remove(tenantId, actor, id),
   })
 

@@ -3,10 +3,10 @@ import { formatDuration, parseDuration } from '../../config/durations.ts'
 import { oneOf } from '../../http/schemas.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { ENGINE_SCOPES, ENGINES, ENVIRONMENTS, hasEnvironments } from '../../platform/engines.ts'
-import { conflict, invalid } from '../../platform/errors.ts'
+import { conflict } from '../../platform/errors.ts'
 import { endOfDay } from '../../platform/keys/expiry.ts'
 import { type ApiKey, type Expiry, type Keys, stateOf } from '../../platform/keys/index.ts'
-import { type Created, collection } from '../section.ts'
+import { type Created, collection, readOnly } from '../section.ts'
 
 const Key = t.Object(
   {
@@ -65,8 +65,8 @@ export const keysSection = ({ keys, clock }: { keys: Keys; clock: Clock }) => {
         .then(({ id, key: secret }): Created => ({ id, secret })),
     async update({ tenantId, actor }, id, { engines, environment, expires, ...change }) {
       if (engines !== undefined && !isOneSet(engines, keys.find(tenantId, id).engines))
-        throw readOnly('engines')
-      if (environment !== undefined) throw readOnly('environment')
+        throw readOnly('engines', 'key')
+      if (environment !== undefined) throw readOnly('environment', 'key')
       return keys.change(actor, id, {
         ...change,
         ...(expires !== undefined && { expiry: expiryIn(expires) }),
@@ -106,6 +106,3 @@ function expiryIn(text: string | undefined): Expiry | null {
 
 const isOneSet = (one: readonly string[], other: readonly string[]): boolean =>
   new Set(one).symmetricDifference(new Set(other)).size === 0
-
-const readOnly = (field: string) =>
-  invalid('cannot be changed. Create a key with another name', { field, rule: 'read_only' })
