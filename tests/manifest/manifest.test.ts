@@ -264,6 +264,11 @@ describe('A manifest with mistakes changes nothing', () => {
   test.each<[string, object, string[]]>([
     ['an unknown section', { job: [] }, ['job: is not known here']],
     ['an unknown field', { jobs: [{ ...job, tag: 'a' }] }, ['jobs.0.tag: is not known here']],
+    [
+      'an unknown setting',
+      { channels: [{ ...phone, settings: { ...phone?.settings, tokn: 'a' } }] },
+      ['channels.0.settings.tokn: is not known here'],
+    ],
     ['a missing field', { monitors: [{}] }, ['monitors.0.name: is required']],
     [
       'several at once',

@@ -3,7 +3,7 @@ import type { Channels } from '../../engines/notifications/channels/channels.ts'
 import { FORMATS } from '../../engines/notifications/formats/index.ts'
 import { NewChannel } from '../../engines/notifications/model.ts'
 import { fieldsOf } from '../../engines/notifications/present.ts'
-import { AppError } from '../../platform/errors.ts'
+import { AppError, invalid } from '../../platform/errors.ts'
 import { collection, type Item, readOnly } from '../section.ts'
 import { isObject, mask } from '../values.ts'
 
@@ -40,6 +40,7 @@ export const channelsSection = (channels: Channels) =>
           },
         })),
     async create({ tenantId, actor }, { type, ...input }) {
+      refuseUnknown(type, input)
       const { channel, secret } = await channels.create(tenantId, actor, {
         type,
         ...fieldsOf(input),
@@ -48,10 +49,19 @@ export const channelsSection = (channels: Channels) =>
     },
     async update({ tenantId, actor }, id, { type, ...change }) {
       if (type !== undefined) throw readOnly('type', 'channel')
+      refuseUnknown(channels.get(tenantId, id).type, change)
       return channels.update(tenantId, actor, id, fieldsOf(change))
     },
     remove: ({ tenantId, actor }, id) => channels.remove(tenantId, actor, id),
   })
+
+/** The API ignores settings that the type doesn't have; in a manifest, they are mistakes. */
+function refuseUnknown(type: NewChannel['type'], { settings = {} }: Partial<NewChannel>) {
+  const known = FORMATS[type].Settings.properties
+  const unknown = Object.keys(settings).find((one) => !Object.hasOwn(known, one))
+  if (unknown !== undefined)
+    throw invalid('is not known here', { field: `settings.${unknown}`, rule: 'unknown' })
+}
 
 /**
  * The settings that the type has and that are set, without the secrets that sign a webhook; empty if
