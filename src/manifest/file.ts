@@ -18,9 +18,10 @@ export interface ParsedManifest {
 
 /**
  * Parses a manifest in TOML, or in JSON if it begins with a brace. `${NAME}` in a text stands for a variable,
- * `$${` for `${`. Throws `invalid`, with the line, for a mistake in the syntax or an unknown variable.
+ * `$${` for `${`. Throws `invalid`, with the line, for a mistake in the syntax, an unknown variable, or any
+ * variable where there are none.
  */
-export function parseManifest(text: string, variables: Variables = {}): ParsedManifest {
+export function parseManifest(text: string, variables?: Variables): ParsedManifest {
   const isJson = text.trimStart().startsWith('{')
   const given = isJson ? aboutText(() => parseJson(text)) : parseToml(text)
   const lineOf = isJson ? () => undefined : indexLines(text)
@@ -54,7 +55,11 @@ function parseToml(text: string): unknown {
 const VARIABLE = /\$\$\{|\$\{([^}]*)\}/g
 
 /** Replaces variables in all texts; dates become texts. */
-function expanded(value: unknown, variables: Variables, path: readonly string[]): unknown {
+function expanded(
+  value: unknown,
+  variables: Variables | undefined,
+  path: readonly string[],
+): unknown {
   if (value instanceof TomlDate) return value.toISOString()
   if (Array.isArray(value))
     return value.map((item, n) => expanded(item, variables, [...path, `${n}`]))
@@ -68,9 +73,12 @@ function expanded(value: unknown, variables: Variables, path: readonly string[])
   if (typeof value !== 'string') return value
   return value.replaceAll(VARIABLE, (match, name: string | undefined) => {
     if (name === undefined) return match.slice(1)
-    const found = Object.hasOwn(variables, name) ? variables[name] : undefined
+    const found = variables && Object.hasOwn(variables, name) ? variables[name] : undefined
     if (found !== undefined) return found
-    throw invalid(`needs the environment variable ${name}. For a literal \${, write $\${`, {
+    const problem = variables
+      ? `needs the environment variable ${name}`
+      : `needs the variable ${name}, which only the command line replaces. Write its value`
+    throw invalid(`${problem}. For a literal \${, write $\${`, {
       field: path.join('.'),
       rule: 'required',
     })

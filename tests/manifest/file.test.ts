@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { parseManifest, printManifest } from '../../src/manifest/file.ts'
 import { AppError } from '../../src/platform/errors.ts'
 
-const read = (text: string, variables = {}) => parseManifest(text, variables)
+const read = (text: string, variables: Record<string, string> | undefined = {}) =>
+  parseManifest(text, variables)
 
 test.each<[string, Record<string, unknown>]>([
   ['texts of several lines', { policies: 'permit (\n  a == "b\\n"\n);\n' }],
@@ -48,6 +49,10 @@ describe('A mistake is reported with its line', () => {
     ],
   ])('%s', (_, text, message) => {
     expect(() => read(text)).toThrow(message)
+  })
+
+  test('of a variable where there are none', () => {
+    expect(() => parseManifest(`a = "\${URL}"`)).toThrow('which only the command line replaces')
   })
 
   test('of a field, or else of what it is in', () => {
