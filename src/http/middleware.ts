@@ -186,7 +186,7 @@ function statusIn(value: unknown, set: unknown): number {
 
 /** URLs that work as credentials, so their secret part is not logged. */
 const SECRET_PATH =
-  /^(\/+(?:ping|badge|setup|sandbox\/+passepartout|console\/+(?:link|invitation))\/+).+/
+  /^(\/+(?:ping|badge|setup|sandbox\/+passepartout|console\/+(?:link|invitation))\/+).+/i
 
 const PROBES = new Set(['/healthz', '/readyz', '/metrics'])
 

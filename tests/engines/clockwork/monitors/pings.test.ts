@@ -119,6 +119,7 @@ test('A token is in no log line, and neither is that of a badge', async () => {
   const tokens = [monitor.ping_url, monitor.badge_url].map((url: string) =>
     url.replace(/^.*\/|\.svg$/g, ''),
   )
+  for (const token of tokens) await app.raw(`/PING/${token}`)
   const lines = app.log.join('\n')
   expect(lines).toContain('/ping/…')
   for (const token of tokens) expect(lines).not.toContain(token)
