@@ -166,13 +166,17 @@ test('An HTTP template encodes each value for its place', () => {
 })
 
 test.each([
-  ['url', 'format', { url: 'https://{{title}}.example' }],
-  ['url', 'format', { url: '{{url}}' }],
-  ['url', 'unknown', { url: 'https://a.example/{{nothing}}' }],
-  ['body', 'unknown', { url: 'https://a.example', body: '{{constructor}}' }],
-  ['headers.x-a', 'unknown', { url: 'https://a.example', headers: { 'x-a': '{{secret}}' } }],
+  ['settings.url', 'format', { url: 'https://{{title}}.example' }],
+  ['settings.url', 'format', { url: '{{url}}' }],
+  ['settings.url', 'unknown', { url: 'https://a.example/{{nothing}}' }],
+  ['settings.body', 'unknown', { url: 'https://a.example', body: '{{constructor}}' }],
   [
-    'body',
+    'settings.headers.x-a',
+    'unknown',
+    { url: 'https://a.example', headers: { 'x-a': '{{secret}}' } },
+  ],
+  [
+    'settings.body',
     'format',
     { url: 'https://a.example', headers: { 'content-type': 'text/json' }, body: '{"a":{{title}}}' },
   ],

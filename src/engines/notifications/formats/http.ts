@@ -61,17 +61,21 @@ export const http: Format<Settings> = {
 
   check(settings) {
     const { url, headers = {}, body = '' } = settings
-    checkNames('url', url)
+    checkNames('settings.url', url)
     if (
       placeholdersIn(hostOf(url)).length > 0 ||
       placeholdersIn(url.split('/')[0] ?? '').length > 0
     )
-      throw invalid('must have no placeholder in its host', { field: 'url', rule: 'format' })
-    for (const [name, value] of Object.entries(headers)) checkNames(`headers.${name}`, value)
-    checkNames('body', body)
+      throw invalid('must have no placeholder in its host', {
+        field: 'settings.url',
+        rule: 'format',
+      })
+    for (const [name, value] of Object.entries(headers))
+      checkNames(`settings.headers.${name}`, value)
+    checkNames('settings.body', body)
     if (isJson(settings) && !isParsable(filled(body, SAMPLE, jsonText)))
       throw invalid('must be JSON. Put placeholders for texts between quotes', {
-        field: 'body',
+        field: 'settings.body',
         rule: 'format',
       })
   },
