@@ -132,6 +132,7 @@ for (const [name, format, settings] of CHANNELS)
     const said = JSON.parse(format.requestOf(settings, HOSTILE).body)
     const { title, description } = said.embeds?.[0] ?? {}
     expect(`${said.text} ${title} ${description}`.match(/(?<!\\)<[!h]/)).toBeNull()
+    expect(`${said.text}`).not.toMatch(/@\w/)
     expect(`${title} ${description}`.match(/(?<!\\)(@|\[x|\*)/)).toBeNull()
     expect(format.hintOf(settings)).not.toContain('SECRET')
   })

@@ -13,7 +13,7 @@ type Settings = typeof Settings.static
 
 /**
  * Incoming webhooks of Slack, which Mattermost and Rocket.Chat understand as well. Names of tenants
- * are plain text or escaped, so that none of them notifies a channel with `<!channel>`.
+ * are plain text or escaped, so that none of them notifies a channel with `<!channel>` or `@all`.
  * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
  */
 export const slack: Format<Settings> = {
@@ -49,5 +49,9 @@ const plain = (text: string, max: number) => ({
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** https://docs.slack.dev/messaging/formatting-message-text#escaping */
-const escaped = (text: string): string => text.replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? sign)
+/**
+ * https://docs.slack.dev/messaging/formatting-message-text#escaping. Mattermost and Rocket.Chat notify a
+ * whole channel for `@all`, so that an invisible space follows each `@`.
+ */
+const escaped = (text: string): string =>
+  text.replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? sign).replaceAll('@', '@\u200b')
