@@ -121,7 +121,9 @@ export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: 
   /** Pauses an endpoint that fails on our side, until an operator has had time to fix it. */
   function putOff(tenantId: string, endpointId: string) {
     const openUntil = clock.now() + MAX_PAUSE_MS
-    store.health.put({ ...newRow(tenantId, endpointId), openUntil, window: 1 })
+    // The next success is still the recovery of an endpoint that was failing before.
+    const { trips } = healthOf(endpointId)
+    store.health.put({ ...newRow(tenantId, endpointId), trips, openUntil, window: 1 })
     noteOpen(endpointId, openUntil)
   }
 

@@ -204,6 +204,24 @@ describe.each(['secrets', 'headers'])('An endpoint whose %s cannot be decrypted'
     expect(ids.toSorted()).toEqual(messages.map(({ id }) => id).toSorted())
   })
 
+  test('recovers after its repair if it was failing before', async () => {
+    const relay = await newTenant()
+    const endpoint = await relay.createEndpoint()
+    const open = () => app.platform.alerts.openCount(relay.id, 9)
+    relay.target.answers(500)
+    await relay.sendMany(5)
+    await relay.rest()
+    const { repair } = damage(endpoint)
+    // Any change of an endpoint reads all of them again.
+    await relay.createEndpoint({ event_types: ['other'] })
+    await relay.leap(MAX_PAUSE)
+    expect(open()).toBe(1)
+    repair()
+    relay.target.answers(200)
+    for (let n = 0; n < 2; n++) await relay.leap(MAX_PAUSE)
+    expect([open(), await relay.tally()]).toEqual([0, { succeeded: 5 }])
+  })
+
   test('is listed, refuses other changes, and is repaired by a new secret', async () => {
     const relay = await newTenant()
     const endpoint = await relay.createEndpoint({ headers: { 'X-Team': 'blue' } })
