@@ -24,6 +24,9 @@ export function wallTime(at: number, zone: string): WallTime {
   return { text, offset: timeZoneName }
 }
 
+/** A time for sentences, such as `2026-03-01 12:01 UTC`. */
+export const utcMinute = (at: number): string => `${wallTime(at, UTC).text.slice(0, 16)} UTC`
+
 /** A time in a zone by RFC 3339, such as `2026-11-22T15:05:09+01:00`. */
 export function isoTimeIn(at: number, zone: string): string {
   const offset = offsetAt(at, zone)

@@ -1,4 +1,5 @@
 import type { Alerts } from '../../../platform/alerts/index.ts'
+import { utcMinute } from '../../../platform/time-zone.ts'
 import { readableSchedule } from '../schedule/index.ts'
 import type { State } from './states.ts'
 import type { MonitorRow } from './store.ts'
@@ -12,21 +13,26 @@ export const subjectOf = (id: string): string => `monitor:${id}`
  */
 export function alertOf(
   alerts: Pick<Alerts, 'open' | 'resolve' | 'close'>,
-  { tenantId, id, name, lastPingAt, schedule, timeZone }: MonitorRow,
+  monitor: MonitorRow,
   from: State,
   to: State,
 ) {
+  const { tenantId, id, name } = monitor
   const key = { tenantId, kind: 'monitor.down', subject: subjectOf(id) } as const
   if (to === 'down') {
-    const isReadable = schedule === null || readableSchedule(schedule, timeZone)
-    const text = !isReadable
-      ? `This version of Gatehouse can't read its schedule ${schedule} in ${timeZone}.`
-      : lastPingAt === null
-        ? 'No ping has arrived.'
-        : 'A ping reported a failure, or none came in time.'
-    alerts.open({ ...key, name, text, path: `/monitors/${id}` })
+    alerts.open({ ...key, name, text: reasonOf(monitor), path: `/monitors/${id}` })
   } else if (from === 'down') {
     if (to === 'up') alerts.resolve(key)
     else alerts.close(tenantId, key.subject)
   }
+}
+
+/** Why a monitor is down. A ping that reported a failure arrived when the monitor went down. */
+function reasonOf({ lastPingAt, stateSince, startedAt, schedule, timeZone }: MonitorRow): string {
+  if (schedule !== null && !readableSchedule(schedule, timeZone))
+    return `This version of Gatehouse can't read its schedule ${schedule} in ${timeZone}.`
+  if (lastPingAt === stateSince) return 'A ping reported a failure.'
+  if (startedAt !== null) return `The run that started at ${utcMinute(startedAt)} has not ended.`
+  if (lastPingAt === null) return 'No ping has arrived.'
+  return `No ping has arrived since ${utcMinute(lastPingAt)}.`
 }

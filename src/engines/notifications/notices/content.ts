@@ -1,6 +1,6 @@
 import type { AlertEvent, AlertRow } from '../../../platform/alerts/index.ts'
 import { plainText, titleOf } from '../../../platform/alerts/index.ts'
-import { UTC, wallTime } from '../../../platform/time-zone.ts'
+import { utcMinute } from '../../../platform/time-zone.ts'
 import type { Notice } from '../formats/format.ts'
 
 /** A notice as it is stored: with the page below the tenant, as the base URL may change. */
@@ -30,13 +30,11 @@ export function contentOf(
 }
 
 const timesOf = ({ count, openedAt }: AlertRow): string =>
-  count === 1 ? '' : ` It happened ${count} times since ${timeOf(openedAt)}.`
+  count === 1 ? '' : ` It happened ${count} times since ${utcMinute(openedAt)}.`
 
 /** A sentence that is complete even for a reader who wasn't told of the beginning. */
 const endOf = ({ count, openedAt, resolvedAt }: AlertRow): string =>
-  `It happened ${count === 1 ? 'once' : `${count} times`} since ${timeOf(openedAt)}, and ended at ${timeOf(resolvedAt ?? openedAt)}.`
-
-const timeOf = (at: number): string => `${wallTime(at, UTC).text.slice(0, 16)} UTC`
+  `It happened ${count === 1 ? 'once' : `${count} times`} since ${utcMinute(openedAt)}, and ended at ${utcMinute(resolvedAt ?? openedAt)}.`
 
 /** Titles in a notice that sums up others. */
 const MAX_TITLES = 5

@@ -153,3 +153,17 @@ test('A monitor that is down opens an alert, which resolves with a ping and clos
   await call(204, 'delete', `/${monitor.id}`)
   expect(alerts('open')).toEqual([])
 })
+
+test.each([
+  ['a ping that reports a failure', ['/fail'], /^A ping reported a failure\.$/],
+  ['a ping that is missing', [''], /^No ping has arrived since \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/],
+  ['a first run without an end', ['/start'], /^The run that started at .+ UTC has not ended\.$/],
+  ['a run without an end', ['', '/start'], /^The run that started at .+ UTC has not ended\.$/],
+])('An alert gives the reason of %s', async (_, pings, reason) => {
+  const { acme, clock, create, ping } = await fresh()
+  const monitor = await create()
+  for (const rest of pings) await ping(monitor, rest)
+  await clock.advance(16 * MINUTE)
+  const [alert] = app.platform.alerts.page(acme.id, 'open', { limit: 9 })
+  expect(alert?.text).toMatch(reason)
+})
