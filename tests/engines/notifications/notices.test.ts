@@ -233,3 +233,28 @@ test('Secrets are masked in answers, sealed in the database, and kept if they ar
   expect(request).toMatchObject({ path: '/hook/s3cret', body: 'x Status 500.' })
   expect(request?.headers.get('x-key')).toBe('hunter2')
 })
+
+test('New settings replace all: no token goes to another server unless it is sent back', async () => {
+  const acme = await party()
+  const settings = { server: acme.target.url, topic: 'a', token: 'tk_1' }
+  const { id } = await acme.addChannel({ type: 'ntfy', settings })
+  const { update } = app.notifications.channels
+  const tokens = async (token: object) => {
+    const server = `${acme.target.url}/other`
+    await update(acme.id, ACTOR, id, { settings: { server, topic: 'b', ...token } })
+    await app.notifications.test(acme.id, id)
+    return acme.target.requests.at(-1)?.headers.get('authorization')
+  }
+  expect([await tokens({ token: '********' }), await tokens({})]).toEqual(['Bearer tk_1', null])
+})
+
+test('A channel whose settings cannot be decrypted fails as its test does', async () => {
+  const acme = await party()
+  const { id } = await acme.addChannel({ type: 'webhook', settings: { url: acme.target.url } })
+  app.db.client.run(`update notification_channels set settings = 'x' where id = ?`, [id])
+  await acme.fail()
+  const [notice] = acme.log()
+  const problem = 'the settings of this channel cannot be decrypted. Delete it and create it again'
+  expect(notice).toMatchObject({ state: 'failed', lastError: problem })
+  await expect(app.notifications.test(acme.id, id)).rejects.toMatchObject({ problem })
+})

@@ -20,6 +20,7 @@ import {
   openSettings,
   type Settings,
   sealSettings,
+  UNREADABLE,
 } from './settings.ts'
 import type { ChannelRow, createChannelStore } from './store.ts'
 
@@ -212,8 +213,6 @@ export function createChannels(parts: {
 
   return { list, get, open, create, update, remove, rotateSecret, tried: store.tried }
 }
-
-const UNREADABLE = 'the settings of this channel cannot be decrypted. Delete it and create it again'
 
 /** The secrets of a webhook, which only a rotation changes. */
 const signingOf = ({ secrets }: Settings = {}) => secrets !== undefined && { secrets }

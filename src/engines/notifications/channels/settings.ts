@@ -10,6 +10,10 @@ import { channelSettings } from '../sealed.ts'
 export type Settings = Record<string, unknown>
 type Texts = Record<string, string>
 
+/** For settings that were sealed with another master key. */
+export const UNREADABLE =
+  'the settings of this channel cannot be decrypted. Delete it and create it again'
+
 /** Encrypts settings, which have URLs and tokens by which anyone could post. */
 export const sealSettings = (sealing: Sealing, id: string, settings: Settings): string =>
   sealing.seal(channelSettings.purpose, channelSettings.boundTo({ id }), JSON.stringify(settings))

@@ -4,7 +4,7 @@ import type { DueQueue, Holders, Lane, Lease } from '../../../platform/due/queue
 import { newId } from '../../../platform/ids.ts'
 import type { Sealing } from '../../../platform/sealing/index.ts'
 import type { ChannelType } from '../channel-types.ts'
-import { openSettings, type Settings } from '../channels/settings.ts'
+import { openSettings, type Settings, UNREADABLE } from '../channels/settings.ts'
 import type { createChannelStore } from '../channels/store.ts'
 import type { Notice } from '../formats/format.ts'
 import type { createAnnouncements } from './announcements.ts'
@@ -27,7 +27,6 @@ const LIMITS = { total: 64, perTenant: 16, perTarget: 2, perLane: 2, isShared: t
 
 const BROKEN = 'Gatehouse failed to send it; see the server log'
 const GONE = 'the channel was deleted or switched off'
-const UNREADABLE = 'its settings cannot be decrypted. Enter them again'
 
 /** Notices for the due loop, which also turns alerts that have to be announced into notices. */
 export function createNoticeQueue(parts: {
