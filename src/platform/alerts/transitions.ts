@@ -79,6 +79,7 @@ export function announced(before: Course, now: number): { event: AlertEvent | nu
   if (before.state === 'resolved')
     return { event: 'resolved', next: { ...before, told: 'resolved', toldAt: now, dueAt: null } }
   if (hasPassed(before, now)) return { event: null, next: closed(before, now) }
+  if (isMuted(before, now)) return { event: null, next: withDue(before, now) }
   const next = withDue({ ...before, told: 'opened', toldAt: now }, now)
   return { event: before.told === 'opened' ? 'reminder' : 'opened', next }
 }
@@ -91,16 +92,22 @@ export const muted = (before: Course, until: number | null, now: number): Course
 
 const isMuted = ({ mutedUntil }: Course, now: number) => mutedUntil !== null && mutedUntil > now
 
-/** Whether a condition without a recovery was told and hasn't occurred again. */
-const hasPassed = ({ told, closesAfterMs, lastAt }: Course, now: number) =>
-  told === 'opened' && closesAfterMs !== null && now - lastAt >= closesAfterMs
+/** When a condition without a recovery that was told is over, unless it occurs again. */
+const endOf = ({ told, closesAfterMs, lastAt }: Course): number =>
+  told === 'opened' && closesAfterMs !== null ? lastAt + closesAfterMs : Number.POSITIVE_INFINITY
 
-/** A message that was sent in the future, before the clock was set back, counts as sent now. */
+const hasPassed = (course: Course, now: number) => endOf(course) <= now
+
+/**
+ * A message that was sent in the future, before the clock was set back, counts as sent now. An alert that
+ * ends while it is muted is due at its end.
+ */
 function withDue(course: Course, now: number): Course {
   const { state, told, toldAt, mutedUntil } = course
   const isReminder = state === 'open' && told === 'opened'
   if (isReminder && isToldOnce(course.kind)) return { ...course, dueAt: null }
   const pauseEnd =
     toldAt === null ? now : Math.min(toldAt, now) + (isReminder ? REMINDER_MS : PAUSE_MS)
-  return { ...course, dueAt: Math.max(now, pauseEnd, mutedUntil ?? 0) }
+  const quietEnd = Math.min(mutedUntil ?? 0, state === 'open' ? endOf(course) : Infinity)
+  return { ...course, dueAt: Math.max(now, pauseEnd, quietEnd) }
 }

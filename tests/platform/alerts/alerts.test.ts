@@ -236,6 +236,21 @@ test.each<[rule: string, until: number, steps: Step[], told: string[]]>([
   fixture.end()
 })
 
+test('A condition without a recovery closes a day after the last time even while it is muted', async () => {
+  const { to, open, mute, current, told, end } = newAlerts()
+  await open({ closesAfterMs: DAY })
+  await to(1)
+  await mute(Number.MAX_SAFE_INTEGER)
+  await to(60)
+  await open({ closesAfterMs: DAY })
+  await to(25 * 60)
+  expect(current().state).toBe('open')
+  await to(25 * 60 + 1)
+  expect(current().state).toBe('resolved')
+  expect(told).toEqual(['0: opened Nightly 1 since 0'])
+  end()
+})
+
 test('What fails and recovers a thousand times an hour is one row and at most one message an hour', async () => {
   const fixture = newAlerts()
   for (let n = 0; n < 1500; n++) {
