@@ -46,7 +46,7 @@ export function stateOf({ isActive, lastError, lastAt }: Channel): { tone: Tone;
 const COLUMNS: Column<Channel>[] = [
   { label: 'Name', isWide: true, cell: ({ name }) => <Text text={name} limit={60} /> },
   { label: 'Type', cell: ({ type }) => TYPE_WORDS[type].label },
-  { label: 'Target', cell: ({ hint }) => <Text text={hint} limit={50} /> },
+  { label: 'Target', cell: ({ hint }) => <Text text={hint} limit={36} /> },
   {
     label: 'Alerts',
     cell: ({ kinds, minSeverity }) =>
@@ -60,7 +60,7 @@ const COLUMNS: Column<Channel>[] = [
         <StatusBadge {...stateOf(channel)} />
         {channel.isActive && channel.lastError !== null && (
           <p class="hint">
-            <Text text={channel.lastError} limit={80} />
+            <Text text={channel.lastError} limit={36} />
           </p>
         )}
       </>
