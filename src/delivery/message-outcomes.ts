@@ -73,7 +73,7 @@ export function createMessageOutcomes({ store, selfTest }: { store: Store; selfT
   }
 
   const resultOf = (filter: Filter, endpoint: EndpointSummary, message: MessageRow) =>
-    selfTest(message.tenantId, endpoint, message, matchOf(filter, addressOf(message)))
+    selfTest(message.tenantId, message)(endpoint, matchOf(filter, addressOf(message)))
 
   return { outcomesOf, unreached }
 }

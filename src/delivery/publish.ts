@@ -52,16 +52,18 @@ export function createPublish(parts: {
   }
 
   /** The endpoints, active or not, that get an event. */
-  function subscribersOf(stream: Stream, event: Addressed): Subscriber[] {
-    const { type, channels } = event
-    const address = { type, channels, isOperational: isOperational(event) }
-    return endpointCache
-      .subscribersOf(stream)
-      .filter((to) => selfTest(stream.tenantId, to, event, to.match(address)) === 'matches')
-  }
+  const subscribersOf = (stream: Stream, event: Addressed): Subscriber[] =>
+    endpointCache.subscribersOf(stream).filter(isSubscriberTo(stream, event))
 
   const hasSubscriber = (stream: Stream, event: Addressed): boolean =>
-    subscribersOf(stream, event).length > 0
+    endpointCache.subscribersOf(stream).some(isSubscriberTo(stream, event))
+
+  function isSubscriberTo(stream: Stream, event: Addressed) {
+    const { type, channels } = event
+    const address = { type, channels, isOperational: isOperational(event) }
+    const test = selfTest(stream.tenantId, event)
+    return (to: Subscriber) => test(to, to.match(address)) === 'matches'
+  }
 
   /** Stores a message without delivering it. */
   function accept(stream: Stream, event: Event, now: number): Published {

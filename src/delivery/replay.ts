@@ -90,7 +90,7 @@ export function createReplay(parts: {
     const { seq, acceptedAt } = message
     if (acceptedAt < request.since || acceptedAt >= request.until) return false
     const result = listensTo(addressOf(message))
-    if (selfTest(stream.tenantId, endpoint, message, result) !== 'matches') return false
+    if (selfTest(stream.tenantId, message)(endpoint, result) !== 'matches') return false
     const delivery = store.deliveries.toEndpoint(stream.tenantId, seq, endpoint.id)
     if (!delivery) return true
     if (delivery.endedAt === null) return false

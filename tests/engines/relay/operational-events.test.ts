@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { createSelfTest } from '../../../src/delivery/self-test.ts'
 import { type Json, leapTo, type Party, refusal, useRelay, WITHOUT_RETRIES } from './fixture.ts'
 import { count, DELIVERIES, EVENT_TYPES, expectDescribedType, HOUR, MINUTE } from './support.ts'
 
@@ -118,6 +119,18 @@ test('An endpoint is not told of itself, nor is one with the same URL, not even 
   const since = relay.at(0)
   const counts = [failing, same, other].map((to) => relay.dryRun(to, { since, which: 'all' }))
   expect(await Promise.all(counts)).toEqual([1, 0, 1])
+})
+
+test('The subject of an event is looked up once, however many endpoints subscribe', () => {
+  let lookups = 0
+  const ofTenant = () => ({ url: `https://a.example/${++lookups}` })
+  const test = createSelfTest({ store: { endpoints: { ofTenant } } as never })('acme', {
+    about: 'endpoint:1',
+  })
+  const results = [1, 2, 3].map((n) =>
+    test({ id: `${n}`, url: `https://a.example/${n - 1}` }, 'matches'),
+  )
+  expect([results, lookups]).toEqual([['own', 'own', 'matches'], 1])
 })
 
 test('A delivery of an operational event is the reason of no other one', async () => {
