@@ -362,13 +362,21 @@ document.addEventListener('htmx:after:swap', (event) => {
   const isBack = event.detail.ctx.request.headers['HX-History-Restore-Request']
   const top = isBack ? (scrolledTo.get(location.href) ?? 0) : 0
   if (isBack || location.hash === '') scrollTo({ top, behavior: 'instant' })
-  history.scrollRestoration = 'auto'
+  /* At the end of a way back, the browser would scroll as well, to where it believes the page was. */
+  const transition = globalThis.navigation?.transition
+  if (transition) transition.finished.then(scrollAutomatically, () => {})
+  else scrollAutomatically()
   $('.sidebar-body')?.scrollTo(0, sidebarAt)
   isLeaving = false
   arrive()
   const focused = $('[autofocus]') ?? $('#content')
   focused?.focus({ preventScroll: true })
 })
+
+/** For a reload of the page. */
+const scrollAutomatically = () => {
+  history.scrollRestoration = 'auto'
+}
 
 /** Prepares a page, loaded or replaced. */
 function arrive() {
