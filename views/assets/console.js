@@ -350,16 +350,25 @@ document.addEventListener('htmx:error', (event) => {
 /* Keeps where a page was scrolled to, for the way back. The browser would scroll too early. */
 const scrolledTo = new Map()
 let sidebarAt = 0
+let replacement
 document.addEventListener('htmx:before:history:update', () => {
   scrolledTo.set(location.href, scrollY)
   history.scrollRestoration = 'manual'
 })
 document.addEventListener('htmx:before:swap', (event) => {
-  if (replacesPage(event)) sidebarAt = $('.sidebar-body')?.scrollTop ?? 0
+  if (!replacesPage(event)) return
+  replacement = event.detail.ctx
+  sidebarAt = $('.sidebar-body')?.scrollTop ?? 0
 })
 document.addEventListener('htmx:after:swap', (event) => {
   if (!replacesPage(event)) return
-  const isBack = event.detail.ctx.request.headers['HX-History-Restore-Request']
+  const { ctx } = event.detail
+  /* The transition to a page may end after the next page is there, which keeps position and title. */
+  if (ctx !== replacement) {
+    ctx.title = null
+    return
+  }
+  const isBack = ctx.request.headers['HX-History-Restore-Request']
   const top = isBack ? (scrolledTo.get(location.href) ?? 0) : 0
   if (isBack || location.hash === '') scrollTo({ top, behavior: 'instant' })
   /* At the end of a way back, the browser would scroll as well, to where it believes the page was. */

@@ -361,15 +361,23 @@ test('A link replaces the page without loading it again, with title, focus and t
     expect.stringMatching(/^Deliveries · /),
     true,
   ])
+  // The transition to a page ends after the next page is there.
+  await page.evaluate(() => {
+    const slowly = '::view-transition-new(root) { animation-duration: 1s !important }'
+    document.styleSheets[0]?.insertRule(slowly)
+  })
   await page.click('.environment a:has-text("Test")')
   await page.waitForSelector('body.testdata')
   await page.goBack()
   await page.waitForSelector('body:not(.testdata)')
-  // The focus comes last: until then, the page is still being replaced.
-  await page.waitForFunction(() => document.activeElement?.id === 'content')
   await page.goBack()
   await reads(page, 'Jobs')
   await page.waitForFunction(() => scrollY === 40)
+  await page.evaluate(() => Promise.all(document.getAnimations().map((one) => one.finished)))
+  expect(await page.evaluate(() => [scrollY, document.title])).toEqual([
+    40,
+    expect.stringMatching(/^Jobs · /),
+  ])
   expect([page.url(), await isSame()]).toEqual([`${app.url}/console/${acme.id}/jobs`, true])
   // The hosted sign-in and the reference are documents of their own.
   await page.click('.account > summary')
