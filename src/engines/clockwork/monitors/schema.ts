@@ -32,7 +32,7 @@ export const monitors = sqliteTable(
     startedRid: text('started_rid'),
     /** When the next ping is expected; null before the first one, while down and while paused. */
     expectedAt: integer('expected_at'),
-    /** When the state changes next without a ping. */
+    /** When the watch looks at it next: no later than its state changes without a ping. */
     dueAt: integer('due_at'),
     /** How many pings and transitions there were, which number those that are kept. */
     pingCount: integer('ping_count').notNull(),

@@ -37,8 +37,25 @@ export interface Ping {
   rid: string | null
 }
 
-/** After a ping. A start only begins a run, which has the grace time to finish. */
-export function afterPing(monitor: Monitor, { signal, rid }: Ping, now: number): Standing {
+/**
+ * After a ping. While a monitor is pinged often, its stored `dueAt` stays as it is until a quarter of
+ * the wait is over, because a new one moves its entry in the index of all due monitors.
+ */
+export function afterPing(monitor: Monitor, ping: Ping, now: number): Standing {
+  const { dueAt } = monitor
+  const standing = afterSignal(monitor, ping, now)
+  const isSoonEnough =
+    dueAt !== null &&
+    standing.dueAt !== null &&
+    dueAt <= standing.dueAt &&
+    dueAt - now > (standing.dueAt - now) * KEPT_SHARE
+  return isSoonEnough ? { ...standing, dueAt } : standing
+}
+
+const KEPT_SHARE = 3 / 4
+
+/** A start only begins a run, which has the grace time to finish. */
+function afterSignal(monitor: Monitor, { signal, rid }: Ping, now: number): Standing {
   if (signal === 'log') return timed(monitor)
   if (signal === 'start') return timed({ ...monitor, startedAt: now, startedRid: rid })
   const ended = { ...monitor, ...afterRun(monitor, { signal, rid }, now), lastPingAt: now }
@@ -60,8 +77,9 @@ function afterRun({ startedAt, startedRid }: Standing, { signal, rid }: Ping, no
   }
 }
 
-/** After its time has passed without a ping. */
+/** After its `dueAt` has passed. Unless later pings give it more time, a ping is missing. */
 export function afterTime(monitor: Monitor, now: number): Standing {
+  if (changesAt(monitor) > now) return timed(monitor)
   const isDown = downAt(monitor) <= now
   return timed(into(isDown ? 'down' : 'late', monitor, now))
 }
@@ -75,6 +93,7 @@ const EXPLAINING_SHARE = 1 / 4
  * late and has its grace time from now. A run in progress is forgotten: its end may have been missed.
  */
 export function afterOutage(monitor: Monitor, now: number, outageMs: number): Standing {
+  if (changesAt(monitor) > now) return timed(monitor)
   const isExplained = outageMs > graceMs(monitor) * EXPLAINING_SHARE && monitor.state !== 'late'
   const expectedAt = isExplained ? nextExpected(monitor, now) : undefined
   return expectedAt === undefined
@@ -120,10 +139,16 @@ export function downAt(monitor: Pick<Monitor, 'expectedAt' | 'startedAt' | 'grac
   return Math.min(...begins) + graceMs(monitor)
 }
 
-/** Sets when the state changes next: first to late, then to down. */
-function timed(monitor: Monitor): Standing {
+/** When the state changes next, first to late and then to down; `Infinity` if time does not change it. */
+function changesAt(monitor: Monitor): number {
   const { state, expectedAt } = monitor
+  if (isOver(state)) return Infinity
   const lateAt = state === 'late' ? null : expectedAt
-  const next = isOver(state) ? Infinity : Math.min(lateAt ?? Infinity, downAt(monitor))
-  return { ...monitor, dueAt: Number.isFinite(next) ? next : null }
+  return Math.min(lateAt ?? Infinity, downAt(monitor))
+}
+
+/** Sets when the watch looks at the monitor next. */
+function timed(monitor: Monitor): Standing {
+  const at = changesAt(monitor)
+  return { ...monitor, dueAt: Number.isFinite(at) ? at : null }
 }

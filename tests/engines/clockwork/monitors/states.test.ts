@@ -104,3 +104,21 @@ test('A monitor in a time zone that only a later version knows is down with each
   await clock.advance(5000)
   expect([storyOf(unknown).at(-1), storyOf(other).at(-1)]).toEqual(['late', 'up'])
 })
+
+test('A monitor that is pinged often keeps its due time for a quarter of the wait, and still is late in time', async () => {
+  const { clock, create, read, ping } = await fresh()
+  const monitor = await create()
+  const row = app.db.client.query<Json, [string]>('select due_at from monitors where id = ?')
+  await ping(monitor)
+  const { due_at: first } = row.get(monitor.id)
+  await clock.advance(2 * MINUTE)
+  await ping(monitor)
+  expect(row.get(monitor.id)).toEqual({ due_at: first })
+  await clock.advance(9 * MINUTE)
+  expect([row.get(monitor.id).due_at - first, (await read(monitor)).state]).toEqual([
+    2 * MINUTE,
+    'up',
+  ])
+  await clock.advance(MINUTE)
+  expect((await read(monitor)).state).toBe('late')
+})
