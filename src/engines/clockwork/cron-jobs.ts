@@ -61,9 +61,14 @@ export function createCronJobs(parts: {
   const get = (tenantId: string, id: string): CronJobDetail =>
     presentCronJobDetail(existing(tenantId, id), store.skipped.totals(id))
 
-  /** The headers that answers mask; none if they can't be decrypted. */
-  const secretHeadersOf = (tenantId: string, id: string): Record<string, string> =>
-    secretHeaders.readable('cron', id, existing(tenantId, id).secretHeaders)
+  /** All jobs with the headers that answers mask; without those that can't be decrypted. */
+  const unmasked = (tenantId: string) =>
+    store.cronJobs
+      .list(tenantId)
+      .map((row) => ({
+        ...presentCronJob(row),
+        secret_headers: secretHeaders.readable('cron', row.id, row.secretHeaders),
+      }))
 
   /** The job that was created with the same `deduplication_id`. */
   const duplicateOf = (tenantId: string, { deduplication_id: id }: NewCronJob) =>
@@ -206,7 +211,7 @@ export function createCronJobs(parts: {
     }
   }
 
-  return { list, get, secretHeadersOf, create, createOnce, update, remove, runNow, executions }
+  return { list, unmasked, get, create, createOnce, update, remove, runNow, executions }
 }
 
 function refuseOversize({ bytes }: JobCounts) {

@@ -33,13 +33,7 @@ export const jobsSection = (jobs: CronJobs) =>
     defaultsOf: () => DEFAULTS,
     initial: { is_active: true },
     masked: (item: Item) => ({ ...item, secret_headers: mask(item.secret_headers) }),
-    list: ({ tenantId }) =>
-      jobs
-        .list(tenantId)
-        .map((job) => ({
-          id: job.id,
-          item: { ...job, secret_headers: jobs.secretHeadersOf(tenantId, job.id) },
-        })),
+    list: ({ tenantId }) => jobs.unmasked(tenantId).map((job) => ({ id: job.id, item: job })),
     create: (caller, job) => jobs.create(caller, job),
     update: (caller, id, change) => jobs.update(caller, id, change),
     remove: (caller, id) => jobs.remove(caller, id),
