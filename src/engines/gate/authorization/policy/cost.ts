@@ -1,4 +1,5 @@
 import type { Expr } from '@cedar-policy/cedar-wasm/web'
+import { childrenOf, type Node, type Operands, partsOf } from './expression.ts'
 
 /** Evaluation has no loops. Estimates what grows with the product of policies and question. */
 export interface PolicyCost {
@@ -27,7 +28,7 @@ export function costOf(conditions: readonly Expr[]): PolicyCost {
   function isConstant(node: Node, level: number): boolean {
     cost.levels = Math.max(cost.levels, level)
     if (level > MAX_LEVELS) return false
-    const [operator, operands] = Object.entries(node)[0] as [string, Operands]
+    const [operator, operands] = partsOf(node)
     const children = childrenOf(operator, operands)
     const constants = children.map((child) => isConstant(child, level + 1))
     const isLight = (index: number) => constants[index] || isShort(children[index] as Node)
@@ -42,21 +43,6 @@ export function costOf(conditions: readonly Expr[]): PolicyCost {
 
   for (const condition of conditions) isConstant(condition as Node, conditions.length)
   return cost
-}
-
-/** An expression is an object with one member, named after its operation. */
-type Node = Record<string, unknown>
-
-type Operands = Record<string, Node>
-
-const OPERANDS = ['left', 'right', 'arg', 'if', 'then', 'else', 'in']
-
-function childrenOf(operator: string, operands: Operands): Node[] {
-  if (operator === 'Value' || operator === 'Var' || operator === 'Slot') return []
-  if (operator === 'Record') return Object.values(operands)
-  // The items of a set, or the arguments of a function.
-  if (Array.isArray(operands)) return operands as Node[]
-  return OPERANDS.map((name) => operands[name]).filter((operand) => operand !== undefined)
 }
 
 const patternLength = ({ pattern }: Operands): number => Object.keys(pattern ?? []).length

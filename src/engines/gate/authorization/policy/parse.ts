@@ -1,9 +1,13 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { DetailedError, PolicyJson } from '@cedar-policy/cedar-wasm/web'
 import { AppError, type FieldError, type Rule } from '../../../../platform/errors.ts'
 import { costOf, LIKE, MAX_LEVELS, type PolicyCost } from './cost.ts'
+import { type Dependencies, dependenciesOf } from './dependencies.ts'
 import { type Engine, EngineFailure } from './engine.ts'
 import { shortened } from './policy-decision.ts'
-import { flawOfText, type Mistake } from './scan.ts'
+import { textsOf } from './policy-texts.ts'
+import { flawOfText, type Mistake, withoutScope } from './scan.ts'
+import { type Scope, scopeOf } from './scope.ts'
 import { at, type Position, positionOf, positionOfByte } from './text-position.ts'
 
 /** A policy in the tenant's text, under the name that reasons use. */
@@ -11,6 +15,10 @@ export interface Policy {
   name: string
   effect: 'permit' | 'forbid'
   text: string
+  scope: Scope
+  /** Its text without the scope, which applies to everything. */
+  unscoped: string
+  dependencies: Dependencies
   /** Whether it may read an identity's metadata. */
   readsMetadata: boolean
 }
@@ -43,9 +51,27 @@ export function parsePolicies(engine: Engine, text: string): Policy[] {
     name,
     text,
     effect: json.effect,
+    scope: scopeOf(json),
+    unscoped: unscoped(engine, { text, json }),
+    dependencies: dependenciesOf(json.conditions.map(({ body }) => body)),
     readsMetadata: readsMetadata(json),
   }))
 }
+
+/** The engine reads the result as well, so a policy never applies to more than its author wrote. */
+function unscoped(engine: Engine, { text, json }: Pick<Read, 'text' | 'json'>): string {
+  const result = withoutScope(text)
+  const answer = engine.run((cedar) => cedar.policyToJson(result))
+  if (answer.type === 'success' && isDeepStrictEqual(answer.json, { ...json, ...EVERYTHING }))
+    return result
+  throw refusal('cannot be read', 'format')
+}
+
+const EVERYTHING = {
+  principal: { op: 'All' },
+  action: { op: 'All' },
+  resource: { op: 'All' },
+} as const
 
 /** Looks for the attribute name anywhere in the conditions, which covers every way to access it. */
 const readsMetadata = ({ conditions }: PolicyJson): boolean =>
@@ -176,14 +202,11 @@ function flawOf({
  * policies that can be stored can also be evaluated.
  */
 function checkRoom(engine: Engine, policies: readonly Read[]) {
-  const texts = textsByName(policies)
+  const { texts } = textsOf(policies.map(({ name, text }) => [name, text]))
   const answer = understood(() => engine.run((cedar) => cedar.keep('draft', texts)))
   if (answer.type === 'failure')
     throw refusal(`cannot be stored: ${answer.errors[0]?.message}`, 'format')
 }
-
-export const textsByName = (policies: readonly { name: string; text: string }[]) =>
-  Object.fromEntries(policies.map(({ name, text }) => [name, text]))
 
 /** All errors, including the related ones nested in them. */
 function mistakes(text: string, errors: readonly DetailedError[]): Mistake[] {

@@ -1,7 +1,7 @@
 import { AppError } from '../../../../platform/errors.ts'
 import type { Engine } from './engine.ts'
 import { type Policy, parsePolicies } from './parse.ts'
-import type { PolicySet } from './policy-cache.ts'
+import { createPolicySet, type PolicySet } from './policy-set.ts'
 
 /** A tenant's own policies. Every change has a new version. */
 export interface CustomPolicies {
@@ -44,7 +44,7 @@ export function createParsedPolicies({ drafts, most }: { drafts: Engine; most: n
 
   function read({ tenantId, text }: CustomPolicies): ParseResult {
     try {
-      return { set: { tenantId, policies: check(text) } }
+      return { set: createPolicySet(tenantId, check(text)) }
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       return { problem: `unusable ${error.message}` }

@@ -3,8 +3,10 @@ import { createEngine, EngineFailure } from './engine.ts'
 import { type Asked, asked } from './entities.ts'
 import { metadataForPolicies } from './metadata.ts'
 import { type CustomPolicies, createParsedPolicies } from './parsed-policies.ts'
-import { createPolicyCache, type PolicySet } from './policy-cache.ts'
-import { conclude, type PolicyDecision, unanswerable } from './policy-decision.ts'
+import { createPolicyCache } from './policy-cache.ts'
+import { conclude, type Outcome, type PolicyDecision, unanswerable } from './policy-decision.ts'
+import type { PolicySet } from './policy-set.ts'
+import type { PolicyTexts } from './policy-texts.ts'
 import type { Principal, Question } from './question.ts'
 import { decideByStarterSet, isStarterSet } from './starter.ts'
 
@@ -12,18 +14,22 @@ export type Pdp = ReturnType<typeof createPdp>
 
 const MB = 1024 * 1024
 
-/** Maximum number of tenants whose policies stay parsed, and the maximum size of their text. */
+/** Maximum number of tenants whose policies stay parsed, and of groups and text in the engine. */
 const MAX_SETS = 200
+const MAX_GROUPS = 2000
 const MAX_TEXT_BYTES = MB
+
+/** A question in more groups than this is faster with all policies at once. */
+const MAX_ASKED = 4
 
 /** Policies that search a longer list take too long per question. */
 const MAX_ROLES = 100
 
 /** Users' text is parsed by a separate engine, whose failure discards no parsed policies. */
-export function createPdp({ mostSets = MAX_SETS, mostText = MAX_TEXT_BYTES } = {}) {
+export function createPdp({ mostSets = MAX_SETS } = {}) {
   const drafts = createEngine({ mostMemory: 64 * MB })
   const engine = createEngine({ mostMemory: 256 * MB })
-  const kept = createPolicyCache({ mostSets, mostText })
+  const kept = createPolicyCache({ most: MAX_GROUPS, mostText: MAX_TEXT_BYTES })
   const parsed = createParsedPolicies({ drafts, most: mostSets })
 
   /** Tenants without their own policies, or with the starter set, need no engine. */
@@ -37,17 +43,30 @@ export function createPdp({ mostSets = MAX_SETS, mostText = MAX_TEXT_BYTES } = {
     const metadata = metadataFor(result.set, question.principal)
     if ('problem' in metadata) return unanswerable(metadata.problem)
     try {
-      return ask(asked(question, metadata.held), result.set)
+      return conclude(evaluate(asked(question, metadata.held), result.set))
     } catch (error) {
-      if (!(error instanceof EngineFailure)) throw error
-      return givenUp(custom)
+      if (error instanceof UnreadableQuestion) return unanswerable(error.message)
+      if (error instanceof EngineFailure) return givenUp(custom)
+      throw error
     }
   }
 
-  function ask(call: Asked, set: PolicySet): PolicyDecision {
-    return decidedBy(
+  /** Evaluates the policies whose scope the question is in. */
+  function evaluate(call: Asked, set: PolicySet): Outcome {
+    const groups = set.groupsFor(call)
+    if (groups.length > MAX_ASKED) return ask(call, set.all)
+    return joined(
+      groups.map((group) => {
+        const { entities } = group.needsEntities ? call : { entities: [] }
+        return set.outcomeOf(group, call, () => ask({ ...call, entities }, group))
+      }),
+    )
+  }
+
+  function ask(call: Asked, policies: PolicyTexts): Outcome {
+    return outcomeOf(
       engine.run((cedar) => {
-        const preparsedPolicySetId = kept.slotOf(cedar, set, engine.generation())
+        const preparsedPolicySetId = kept.slotOf(cedar, policies, engine.generation())
         return cedar.ask({ ...call, preparsedPolicySetId })
       }),
     )
@@ -76,24 +95,33 @@ function flawOf(principal: Principal): string | undefined {
 }
 
 /** Omitted for policies that don't read metadata, so unsuitable metadata doesn't matter to them. */
-const metadataFor = ({ policies }: PolicySet, principal: Principal) =>
-  principal.kind === 'identity' && policies.some(({ readsMetadata }) => readsMetadata)
+const metadataFor = ({ readsMetadata }: PolicySet, principal: Principal) =>
+  principal.kind === 'identity' && readsMetadata
     ? metadataForPolicies(principal.metadata)
     : { held: undefined }
 
+class UnreadableQuestion extends Error {
+  override name = 'UnreadableQuestion'
+}
+
 /** The deciding policies are all that permit if none forbids, otherwise all that forbid. */
-function decidedBy(answer: AuthorizationAnswer): PolicyDecision {
-  if (answer.type === 'failure') {
-    return unanswerable(`the request cannot be evaluated: ${answer.errors[0]?.message}`)
-  }
+function outcomeOf(answer: AuthorizationAnswer): Outcome {
+  if (answer.type === 'failure')
+    throw new UnreadableQuestion(`the request cannot be evaluated: ${answer.errors[0]?.message}`)
   const { decision, diagnostics } = answer.response
   const isAllowed = decision === 'allow'
-  return conclude({
+  return {
     permits: isAllowed ? diagnostics.reason : [],
     forbids: isAllowed ? [] : diagnostics.reason,
     failures: diagnostics.errors.map(({ policyId, error }) => ({
       policy: policyId,
       message: error.message,
     })),
-  })
+  }
 }
+
+const joined = (outcomes: readonly Outcome[]): Outcome => ({
+  permits: outcomes.flatMap(({ permits }) => permits),
+  forbids: outcomes.flatMap(({ forbids }) => forbids),
+  failures: outcomes.flatMap(({ failures }) => failures),
+})

@@ -7,8 +7,8 @@ export interface PolicyDecision {
   reason: string
 }
 
-/** The result of evaluating every policy. */
-interface Outcome {
+/** The result of evaluating policies. */
+export interface Outcome {
   permits: readonly string[]
   forbids: readonly string[]
   /** Policies that failed to evaluate. */

@@ -51,6 +51,23 @@ function follow(open: string[], token: string) {
   else if (open.at(-1) === token) open.pop()
 }
 
+/** The text of a valid policy with a scope that includes everything. */
+export function withoutScope(policy: string): string {
+  let [before, last] = ['', '']
+  let head: number | undefined
+  for (const { start, token } of tokensOf(policy)) {
+    // An annotation can have the name of an effect, too.
+    if (token === '(' && EFFECTS.has(last) && before !== '@') head = start
+    if (token === ')' && head !== undefined)
+      return `${policy.slice(0, head)}(principal, action, resource)${policy.slice(start + 1)}`
+    before = last
+    last = token
+  }
+  return policy
+}
+
+const EFFECTS = new Set(['permit', 'forbid'])
+
 /** Splits a text into tokens like the engine does. An unterminated string extends to the end. */
 function* tokensOf(text: string): Generator<{ start: number; token: string }> {
   for (let start = 0; start < text.length; ) {

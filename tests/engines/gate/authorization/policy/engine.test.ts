@@ -8,6 +8,7 @@ import {
 import { createParsedPolicies } from '../../../../../src/engines/gate/authorization/policy/parsed-policies.ts'
 import { createPdp } from '../../../../../src/engines/gate/authorization/policy/pdp.ts'
 import { createPolicyCache } from '../../../../../src/engines/gate/authorization/policy/policy-cache.ts'
+import { textsOf } from '../../../../../src/engines/gate/authorization/policy/policy-texts.ts'
 import { refusalOf } from '../../identities/documents/support.ts'
 import { FORBID, PERMIT, permitWhen, person, question, TENANT } from './support.ts'
 
@@ -45,7 +46,7 @@ test('An engine that has grown beyond its bound is replaced after its answer', (
 
 test('Policies that the engine fails on deny until their next version, for one tenant', () => {
   const pdp = createPdp()
-  const custom = { tenantId: TENANT, version: 1, text: PERMIT }
+  const custom = { tenantId: TENANT, version: 1, text: permitWhen('principal.id != ""') }
   const other = { ...custom, tenantId: 'other' }
   const isOtherAllowed = () => pdp.decide(question({ tenantId: 'other' }), other).allowed
   expect(pdp.decide(question(), custom).allowed).toBe(true)
@@ -83,7 +84,7 @@ test('Cached policies are those of their tenant, version and text', () => {
     expect(isAllowed(`t${n}`, 1, n % 2 === 0 ? PERMIT : FORBID)).toBe(n % 2 === 0)
 })
 
-test('A policy set stays parsed while there is room for sets and text', () => {
+test('Policies stay parsed while there is room for groups and text', () => {
   const cedar = startCedar()
   const slots = new Map<string, number>()
   let parsed = 0
@@ -92,27 +93,25 @@ test('A policy set stays parsed while there is room for sets and text', () => {
     parsed += slots.get(name) ?? 0
     return cedar.keep(name, policies)
   }
-  const setOf = (tenantId: string, text = PERMIT) => ({
-    tenantId,
-    policies: [{ name: 'p', effect: 'permit' as const, text, readsMetadata: false }],
-  })
+  const policies = (text = PERMIT) => textsOf([['p', text]])
   const held = () => [...slots.values()].filter((count) => count > 0).length
 
-  const small = createPolicyCache({ mostSets: 2, mostText: 1000 })
-  const [a, b, c] = [setOf('a'), setOf('b'), setOf('c')]
-  const parsedAfter = (set: typeof a, generation = 0) => {
-    small.slotOf({ ...cedar, keep }, set, generation)
+  const small = createPolicyCache({ most: 2, mostText: 1000 })
+  const [a, b, c] = [policies(), policies(), policies()]
+  const parsedAfter = (texts: typeof a, generation = 0) => {
+    small.slotOf({ ...cedar, keep }, texts, generation)
     return parsed
   }
   expect([a, b, a, b, a, c, a, b].map((set) => parsedAfter(set))).toEqual([1, 2, 2, 2, 2, 3, 3, 4])
   expect([parsedAfter(b, 1), parsedAfter(b, 1)]).toEqual([5, 5])
 
   slots.clear()
-  const kept = createPolicyCache({ mostSets: 5, mostText: 4 * PERMIT.length })
-  for (let n = 0; n < 20; n++) kept.slotOf({ ...cedar, keep }, setOf(`t${n % 7}`), 0)
+  const kept = createPolicyCache({ most: 5, mostText: 4 * PERMIT.length })
+  const seven = Array.from({ length: 7 }, () => policies())
+  for (const texts of [...seven, ...seven]) kept.slotOf({ ...cedar, keep }, texts, 0)
   expect([kept.count(), held()]).toEqual([4, 4])
   expect(slots.size).toBeLessThanOrEqual(5)
-  kept.slotOf({ ...cedar, keep }, setOf('large', PERMIT + ' '.repeat(1000)), 0)
+  kept.slotOf({ ...cedar, keep }, policies(PERMIT + ' '.repeat(1000)), 0)
   expect([kept.count(), held()]).toEqual([1, 1])
 })
 
@@ -135,9 +134,13 @@ test('A text is parsed once per version, unless many others came since', () => {
   const result = parsedOf(custom(PERMIT))
   expect(parses(() => [parsedOf(custom(PERMIT)), check(PERMIT)])).toBe(false)
   expect(parsedOf(custom(PERMIT))).toBe(result)
-  expect(result).toEqual({ set: { tenantId: TENANT, policies: [...check(PERMIT)] } })
+  expect(result).toMatchObject({
+    set: { tenantId: TENANT, all: { texts: { 'policy 1': PERMIT } } },
+  })
   expect(parsedOf(custom(PERMIT, 2))).not.toBe(result)
-  expect(parsedOf(custom(FORBID, 2))).toMatchObject({ set: { policies: [{ effect: 'forbid' }] } })
+  expect(parsedOf(custom(FORBID, 2))).toMatchObject({
+    set: { all: { texts: { 'policy 1': FORBID } } },
+  })
 
   const problem = `unusable ${refusalOf(() => check('permit ('))?.message}`
   expect(parsedOf(custom('permit (', 3))).toEqual({ problem })
