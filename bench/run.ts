@@ -1,4 +1,4 @@
-/** `bun run bench [name…] [--quick] [--json] [--minutes N]`: see README.md beside this file. */
+/** `bun run bench [name…] [--quick] [--json] [--minutes N] [--check | --record]`: see README.md beside this file. */
 import { parseArgs } from 'node:util'
 import { authorize } from './authorize.ts'
 import { backup } from './backup.ts'
@@ -20,6 +20,7 @@ import { signIn } from './sign-in.ts'
 import { starvation } from './starvation.ts'
 import type { Bench, Scale } from './support/bench.ts'
 import type { Figure } from './support/figure.ts'
+import { readRecord, record, regressionsIn } from './support/record.ts'
 import { table } from './support/table.ts'
 import { whoami } from './whoami.ts'
 
@@ -52,8 +53,16 @@ const INTERRUPTED = new Error('interrupted')
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean' }, json: { type: 'boolean' }, minutes: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean' },
+    json: { type: 'boolean' },
+    minutes: { type: 'string' },
+    check: { type: 'boolean' },
+    record: { type: 'boolean' },
+  },
 })
+/** Recorded ratios are those of quick runs. */
+const isQuick = values.quick || values.check || values.record
 const names = positionals.length > 0 ? positionals : Object.keys(BENCHES)
 const minutes = values.minutes === undefined ? undefined : Number(values.minutes)
 if (minutes !== undefined && !(minutes > 0)) {
@@ -78,13 +87,19 @@ try {
   if (error !== INTERRUPTED) throw error
   process.exit(130)
 }
-if (values.json) console.log(JSON.stringify({ quick: values.quick ?? false, report, notes }))
+if (values.json) console.log(JSON.stringify({ quick: isQuick ?? false, report, notes }))
 else console.log(notes.join('\n'))
+if (values.record) await record(report)
+if (values.check) {
+  const regressions = regressionsIn(report, await readRecord())
+  for (const each of regressions) console.error(each)
+  process.exitCode = regressions.length > 0 ? 1 : 0
+}
 
 /** Each on a stack of its own: its servers and folders are gone before the next begins. */
 async function measure(name: string): Promise<Figure[]> {
   await using stack = new AsyncDisposableStack()
-  const usual = values.quick ? QUICK : FULL
+  const usual = isQuick ? QUICK : FULL
   const scale: Omit<Scale, 'stack'> = { ...usual, minutes: minutes ?? usual.minutes, note }
   const bench = BENCHES[name] as Bench
   const figures = await Promise.race([bench({ ...scale, stack }), interrupted])

@@ -26,7 +26,7 @@ const cells = ({ name, unit, subject, floor, ratio, target }: Figure): string[] 
 const range = ({ low, high }: Spread) => `${short(low)}..${short(high)}`
 
 /** Three digits say all that a shared machine can tell. */
-function short(value: number): string {
+export function short(value: number): string {
   if (!Number.isFinite(value)) return '-'
   if (value >= 100) return Math.round(value).toLocaleString('en')
   return String(Number(value.toPrecision(value < 1 ? 2 : 3)))
