@@ -34,9 +34,17 @@ const malformed = (field: string, problem: string) =>
 
 const HOST = /^(?:[\w.-]{1,253}|\[[\da-f:.]+\])(?::\d*)?$/i
 
+/** Most requests are for the same host. */
+let lastHost: string | undefined
+
 /** Whether a `Host` header is a single host; Bun joins several headers with commas. */
-const isHost = (host: string | null): boolean =>
-  host !== null && HOST.test(host) && URL.canParse(`http://${host}`)
+function isHost(host: string | null): boolean {
+  if (host === null) return false
+  if (host === lastHost) return true
+  if (!HOST.test(host) || !URL.canParse(`http://${host}`)) return false
+  lastHost = host
+  return true
+}
 
 function isAsSent(url: string, segments: SentSegments): boolean {
   if (segments === undefined) return hasEmptySegment(pathIn(url))

@@ -163,8 +163,8 @@ export function createSessions(parts: {
   }
 
   /** Whether the session is not usable before the second factor. */
-  const owes = ({ tenant_id: tenantId, identity_id: id, ...row }: SessionWithIdentity): boolean =>
-    isOwedBy({ tenantId, id }, row.assurance_level)
+  const owes = (row: SessionWithIdentity): boolean =>
+    isOwedBy({ tenantId: row.tenant_id, id: row.identity_id }, row.assurance_level)
 
   const isOwedBy = (person: { tenantId: string; id: string }, level: AssuranceLevel): boolean =>
     level === 'aal1' && owesSecondFactor(person)
