@@ -40,7 +40,7 @@ export function createDelivery(
   const policyOf = createPolicyOf(policies)
   const brandName = config.brand.name
   const store = createStore(db)
-  const wake = createWake(() => loops)
+  const wake = createWake(db.commit, () => loops)
   const endpointCache = createEndpointCache({ db, store, sealing })
   const circuitBreaker = createCircuitBreaker({ store, clock, wake })
   const selfTest = createSelfTest({ store })
@@ -110,7 +110,9 @@ export function createDelivery(
     testEvent: createTestEvent({ clock, send, policyOf }),
     erase: createErase({ store, clock }),
     /** Checks for work immediately, for example after another process has created some. */
-    nudge: wake.ready,
+    nudge: () => {
+      for (const loop of loops) loop.nudge()
+    },
     start: () => {
       for (const loop of loops) loop.start()
     },

@@ -1,10 +1,12 @@
+import type { Commit } from '../db/commit.ts'
+
 /** A due loop to wake. */
 interface Loop {
   nudge(): void
   expect(at: number): void
 }
 
-/** Wakes both queues after the commit that creates work. */
+/** Wakes both queues in the commit that creates work. */
 export interface Wake {
   /** Some deliveries are ready. */
   ready(): void
@@ -13,10 +15,11 @@ export interface Wake {
 }
 
 /**
- * `loops` is a function because the loops are created later, from parts that wake them. However
- * much work a commit creates, each loop is woken once, by the microtask that follows.
+ * `loops` is a function because the loops are created later, from parts that wake them. Loops are
+ * woken by the last work of the same transaction, so that they can claim what it creates with the
+ * same disk sync: each once, however much work there is.
  */
-export function createWake(loops: () => Loop[]): Wake {
+export function createWake(commit: Commit, loops: () => Loop[]): Wake {
   let isScheduled = false
   let isReady = false
   let first = Number.POSITIVE_INFINITY
@@ -32,8 +35,9 @@ export function createWake(loops: () => Loop[]): Wake {
     }
   }
 
+  /** If the commit fails, the loops still look for work that is stored. */
   function schedule() {
-    if (!isScheduled) queueMicrotask(tell)
+    if (!isScheduled) commit(tell).catch(tell)
     isScheduled = true
   }
 

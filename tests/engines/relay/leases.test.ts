@@ -146,3 +146,17 @@ test('While two processes run, an endpoint that recovers gets one delivery at a 
   await relay.rest()
   expect(await relay.tally()).toEqual({ succeeded: 10 })
 })
+
+test('A delivery is leased by the commit that stores its message', async () => {
+  await using relay = await bootRelay()
+  relay.target.hold()
+  await relay.createEndpoint()
+  const { client } = relay.app.db
+  const states: unknown[] = []
+  relay.app.db.observe({
+    committed: () => states.push(client.query('SELECT state FROM deliveries').values()),
+    failed: () => {},
+  })
+  await relay.send()
+  expect(states[0]).toEqual([['leased']])
+})
