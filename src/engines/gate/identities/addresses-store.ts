@@ -1,4 +1,5 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { compile, named } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
 import { excludedOf, rowOf } from '../../../db/placeholders.ts'
 import { gateAddresses as addresses } from '../schema.ts'
@@ -6,7 +7,7 @@ import { gateAddresses as addresses } from '../schema.ts'
 export type AddressRow = typeof addresses.$inferSelect
 
 /** The single address of each identity. */
-export function createAddressStore({ orm }: Db) {
+export function createAddressStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const put = orm
     .insert(addresses)
@@ -16,11 +17,13 @@ export function createAddressStore({ orm }: Db) {
       set: excludedOf(addresses, 'tenantId', 'identityId'),
     })
     .prepare()
-  const find = orm
-    .select()
-    .from(addresses)
-    .where(and(eq(addresses.tenantId, $('tenantId')), eq(addresses.identityId, $('identityId'))))
-    .prepare()
+  const find = compile<AddressRow>(
+    client,
+    orm
+      .select(named(getTableColumns(addresses)))
+      .from(addresses)
+      .where(and(eq(addresses.tenantId, $('tenantId')), eq(addresses.identityId, $('identityId')))),
+  )
 
   return {
     /** Replaces the previous address, if any. */

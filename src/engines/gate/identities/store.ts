@@ -1,4 +1,5 @@
-import { and, asc, count, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { compile, named } from '../../../db/compile.ts'
 import { type Order, type Range, sortable } from '../../../db/keyset.ts'
 import type { Db } from '../../../db/open.ts'
 import { rowOf } from '../../../db/placeholders.ts'
@@ -22,7 +23,7 @@ interface Sorted extends Order<keyof typeof SORT_KEYS>, Range {
 /** Sorts after every character that an address can contain. */
 const LAST = '\u{10ffff}'
 
-export function createIdentityStore({ orm }: Db) {
+export function createIdentityStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const ofTenant = eq(identities.tenantId, $('tenantId'))
   const mine = and(ofTenant, eq(identities.id, $('id')))
@@ -69,7 +70,13 @@ export function createIdentityStore({ orm }: Db) {
     .where(mine)
     .prepare()
   const remove = orm.delete(identities).where(mine).prepare()
-  const find = orm.select().from(identities).where(mine).prepare()
+  const find = compile<IdentityRow>(
+    client,
+    orm
+      .select(named(getTableColumns(identities)))
+      .from(identities)
+      .where(mine),
+  )
   const owner = orm
     .select({ tenantId: identities.tenantId })
     .from(identities)
