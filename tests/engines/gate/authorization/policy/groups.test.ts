@@ -83,9 +83,11 @@ const QUESTIONS: Given[] = [
   ),
 )
 
+const cedar = startCedar()
+const pdp = createPdp()
+
 /** What Cedar decides by all policies and the whole question. */
 function whole(texts: Record<string, string>) {
-  const cedar = startCedar()
   cedar.keep('all', texts)
   const readsMetadata = Object.values(texts).some((text) => text.includes('metadata'))
   return (of: Question) => {
@@ -116,10 +118,9 @@ test('Only the policies in whose scope a question is are evaluated, with the dec
     }
     const text = Object.values(texts).join('\n')
     const expected = whole(texts)
-    const pdp = createPdp()
     for (let n = 0; n < 60; n++) {
       const of = question(one(QUESTIONS))
-      const { allowed, policies } = pdp.decide(of, { tenantId: TENANT, version: 1, text })
+      const { allowed, policies } = pdp.decide(of, { tenantId: TENANT, version: round, text })
       expect([text, of, { allowed, policies }]).toEqual([text, of, expected(of)])
       decided.add(`${allowed} ${policies.length}`)
     }
@@ -136,8 +137,7 @@ test.each(['role', 'resource', 'context'])('A decision is not that of another %s
     resource: { resource: 'document:2' },
     context: { context: { ok: false } },
   }[part]
-  const custom = { tenantId: TENANT, version: 1, text: policies }
-  const pdp = createPdp()
+  const custom = { tenantId: TENANT, version: part, text: policies }
   for (const [of, allowed] of [
     [yes, true],
     [{ ...yes, ...no }, false],
@@ -148,7 +148,6 @@ test.each(['role', 'resource', 'context'])('A decision is not that of another %s
 
 test('The message of a failure names the subject of its own question', () => {
   const custom = { tenantId: TENANT, version: 1, text: permitWhen('principal.nothing == 1') }
-  const pdp = createPdp()
   const reasonFor = (id: string) =>
     pdp.decide(question({ principal: person({ id }) }), custom).reason
   expect(reasonFor('alice')).toContain('Identity::"alice"')
