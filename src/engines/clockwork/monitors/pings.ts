@@ -7,8 +7,8 @@ import { isMinted, sha256 } from '../../../platform/crypto.ts'
 import { notFound, rateLimited } from '../../../platform/errors.ts'
 import { KNOWN_PLACES, PINGS_PER_MINUTE, UNKNOWN_PER_MINUTE } from './limits.ts'
 import type { Said } from './signal.ts'
-import { afterPing } from './states.ts'
-import type { MonitorRow, Store } from './store.ts'
+import { afterPing, type Standing } from './states.ts'
+import type { PingedMonitor, Store } from './store.ts'
 import type { Transitions } from './transitions.ts'
 
 /** A ping as it was received. */
@@ -19,7 +19,7 @@ export interface Received extends Said {
   address: string | undefined
 }
 
-type Place = Pick<MonitorRow, 'tenantId' | 'id'>
+type Place = Pick<PingedMonitor, 'tenantId' | 'id'>
 
 export type Pings = ReturnType<typeof createPings>
 
@@ -87,9 +87,9 @@ export function createPings(parts: {
     refuseUnknown(ping.address)
   }
 
-  function stored(monitor: MonitorRow, ping: Received): MonitorRow {
+  function stored(monitor: PingedMonitor, ping: Received): PingedMonitor {
     const now = clock.now()
-    const row = transitions.moved(monitor, afterPing(monitor, ping, now), now)
+    const row = moved(monitor, afterPing(monitor, ping, now), now)
     row.pingCount++
     store.monitors.move(row)
     store.pings.put({
@@ -107,8 +107,20 @@ export function createPings(parts: {
     return row
   }
 
+  /** Most pings change no state and need only a part of the monitor. */
+  function moved(monitor: PingedMonitor, standing: Standing, now: number): PingedMonitor {
+    const whole =
+      standing.state !== monitor.state && store.monitors.find(monitor.tenantId, monitor.id)
+    return whole ? transitions.moved(whole, standing, now) : { ...monitor, ...standing }
+  }
+
   /** Of several runs at once, only the last to start is part of the monitor; others are looked up. */
-  function durationOf(old: MonitorRow, row: MonitorRow, { signal, rid }: Received, now: number) {
+  function durationOf(
+    old: PingedMonitor,
+    row: PingedMonitor,
+    { signal, rid }: Received,
+    now: number,
+  ) {
     if (signal === 'start' || signal === 'log') return null
     if (row.lastDurationMs !== null || rid === null) return row.lastDurationMs
     const startedAt = store.pings.startOf(old.tenantId, old.id, rid)

@@ -46,6 +46,11 @@ const MOVING = [
   'transitionCount',
 ] as const
 
+/** What decides the effect of a ping. */
+const PINGED = ['id', 'tenantId', 'periodSeconds', 'schedule', 'timeZone', 'graceSeconds'] as const
+
+export type PingedMonitor = Pick<MonitorRow, (typeof PINGED)[number] | (typeof MOVING)[number]>
+
 const DEFINING = [
   'name',
   'tags',
@@ -93,17 +98,18 @@ function createMonitorStore({ orm, client }: Db) {
     .prepare()
   const remove = orm.delete(monitors).where(mine).returning({ id: monitors.id }).prepare()
   /** Not of a tenant that is being deleted. */
-  const found = (secret: SQL) =>
-    compile<MonitorRow>(
+  const found = <Row>(secret: SQL, of: Partial<typeof columns>) =>
+    compile<Row>(
       client,
       orm
-        .select(named(columns))
+        .select(named(of))
         .from(monitors)
         .innerJoin(tenants, eq(tenants.id, monitors.tenantId))
         .where(and(secret, isNull(tenants.deletionStartedAt))),
     )
-  const byToken = found(eq(monitors.tokenHash, $('hash')))
-  const byBadge = found(eq(monitors.badgeToken, $('token')))
+  const pinged = Object.fromEntries([...PINGED, ...MOVING].map((name) => [name, columns[name]]))
+  const byToken = found<PingedMonitor>(eq(monitors.tokenHash, $('hash')), pinged)
+  const byBadge = found<MonitorRow>(eq(monitors.badgeToken, $('token')), columns)
   const due = orm
     .select()
     .from(monitors)
@@ -125,13 +131,13 @@ function createMonitorStore({ orm, client }: Db) {
     insert: (row: Omit<MonitorRow, 'seq'>) => insert.run(row),
     save: (row: MonitorRow) => save.run(row),
     /** Stores what a ping or the time has changed. */
-    move: (row: MonitorRow) => move.run(row),
+    move: (row: PingedMonitor) => move.run(row),
     find: (tenantId: string, id: string): MonitorRow | undefined => find.get({ tenantId, id }),
     /** Newest first. */
     list: (tenantId: string): MonitorRow[] => list.all({ tenantId }),
     count: (tenantId: string): number => count.get({ tenantId })?.count ?? 0,
     remove: (tenantId: string, id: string): boolean => remove.get({ tenantId, id }) !== undefined,
-    byToken: (hash: string): MonitorRow | undefined => byToken.get({ hash }),
+    byToken: (hash: string): PingedMonitor | undefined => byToken.get({ hash }),
     byBadge: (token: string): MonitorRow | undefined => byBadge.get({ token }),
     /** Across all tenants, because one watch serves all of them. */
     due: (now: number, limit: number): MonitorRow[] => due.all({ now, limit }),
