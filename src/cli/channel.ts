@@ -19,7 +19,7 @@ import { OWNER, withNotifications } from './notifications.ts'
 
 export const channelAdd: Command = {
   name: 'channel add',
-  summary: 'Add a channel, which is told of alerts.',
+  summary: 'Add a channel that is notified of alerts.',
   options: {
     ...OWNER,
     type: {

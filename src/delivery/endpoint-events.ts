@@ -31,16 +31,16 @@ export function createEndpointEvents(parts: { store: Store; clock: Clock; tell: 
   const lastOf = ({ tenantId, id }: Endpoint, types: readonly string[]) =>
     store.messages.lastAbout(tenantId, aboutEndpoint(id), types)
 
-  const isToldToFail = (endpoint: Endpoint): boolean =>
+  const isReportedToFail = (endpoint: Endpoint): boolean =>
     lastOf(endpoint, STATES)?.type === 'endpoint.failing'
 
-  /** The breaker opened. If operational events opened it first, the next failure of another message is told. */
+  /** The breaker opened. If operational events opened it first, the next failure of another message is reported. */
   const failing = (
     endpoint: Endpoint,
     { cause, sent, health, isNew }: { cause: Cause; sent: Sent; health: Health; isNew: boolean },
   ) =>
     tellState(endpoint, 'failing', () =>
-      messageOf(cause) && (isNew || !isToldToFail(endpoint))
+      messageOf(cause) && (isNew || !isReportedToFail(endpoint))
         ? { attempts: health.failures, ...errorOf(sent) }
         : undefined,
     )
@@ -55,10 +55,10 @@ export function createEndpointEvents(parts: { store: Store; clock: Clock; tell: 
       return { disabled_reason, attempts: health.failures, ...errorOf(sent) }
     })
 
-  /** A delivery succeeded again. That of an operational event may end a failure that was told. */
+  /** A delivery succeeded again. That of an operational event may end a failure that was reported. */
   const recovered = (endpoint: Endpoint, cause: Cause) =>
     tellState(endpoint, 'recovered', () =>
-      messageOf(cause) || isToldToFail(endpoint) ? { previous_state: 'failing' } : undefined,
+      messageOf(cause) || isReportedToFail(endpoint) ? { previous_state: 'failing' } : undefined,
     )
 
   /** A person or key has resumed a disabled endpoint. */
@@ -92,7 +92,7 @@ export function createEndpointEvents(parts: { store: Store; clock: Clock; tell: 
       },
     })
 
-  /** The one that `last` told of is counted in its hour, too. */
+  /** The one that `last` reported is counted in its hour, too. */
   const countSince = ({ id }: Endpoint, last: number): number =>
     Math.max(store.hours.exhaustedSince(id, last) - 1, 1)
 
@@ -130,7 +130,7 @@ const errorOf = ({ error, response }: Sent) => ({
 /** Whether an endpoint is a webhook of user events. */
 const isWebhook = ({ stream }: Endpoint): boolean => stream.startsWith('gate.')
 
-/** The path of a URL is often a secret, so that only the host is told. */
+/** The path of a URL is often a secret, so only the host is reported. */
 export const nameOf = ({ description, url }: Endpoint): string =>
   description.trim() || (URL.parse(url)?.host ?? 'unknown')
 

@@ -28,7 +28,7 @@ import { createWake } from './wake.ts'
 
 export type Delivery = ReturnType<typeof createDelivery>
 
-/** Delivers the events of any engine to the endpoints that subscribe to them, and tells of endpoints that fail. */
+/** Delivers the events of any engine to the endpoints that subscribe to them, and reports endpoints that fail. */
 export function createDelivery(
   platform: Platform,
   config: Pick<Config, 'retention' | 'brand'>,

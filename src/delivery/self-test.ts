@@ -5,7 +5,7 @@ import type { Store } from './store/index.ts'
 export type SelfTest = ReturnType<typeof createSelfTest>
 
 /**
- * Keeps endpoints from being told of themselves: the result of matching becomes `own` for an event
+ * Keeps endpoints from receiving events about themselves: the result of matching becomes `own` for an event
  * about the endpoint, or about another one of the tenant with the same URL. The returned test of an event
  * looks its subject up at most once, as a tenant has up to a thousand endpoints.
  */

@@ -1,4 +1,4 @@
-/** How alerts are told. */
+/** How people are notified of alerts. */
 export const CHANNEL_TYPES = [
   'owners',
   'email',

@@ -84,7 +84,7 @@ export function createNotifications(
 
   return {
     channels,
-    /** Whether owners are told by email, because no channel is set up. */
+    /** Whether owners are notified by email, because no channel is set up. */
     tellsOwners: (tenantId: string | null): boolean =>
       mail.hasServer && channelStore.list(tenantId).length === 0,
     lists,

@@ -42,7 +42,7 @@ const changeable = {
     ),
   ),
   min_severity: t.Optional(
-    oneOf(SEVERITIES, { description: '`warning` (default) also tells critical alerts.' }),
+    oneOf(SEVERITIES, { description: '`warning` (default) includes critical alerts.' }),
   ),
   active: t.Optional(t.Boolean()),
 }

@@ -1,4 +1,4 @@
-/** The operators who may be told by email: active ones, at addresses that they have verified. */
+/** The operators who may be notified by email: active ones, at addresses that they have verified. */
 export interface Recipients {
   /** Owners of a tenant; admins of the installation for null. */
   ownersOf: (tenantId: string | null) => string[]

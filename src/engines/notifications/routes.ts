@@ -81,7 +81,8 @@ function channelRoutes({ channels, lists, metering, test, access }: Parts) {
       scope: writes,
       detail: {
         summary: 'Create a channel',
-        description: 'As soon as there is one, owners are no longer told by email automatically.',
+        description:
+          'As soon as there is one, owners are no longer notified by email automatically.',
       },
       body: NewChannel,
       response: { 201: CreatedChannel, ...badBody, ...refused, ...spent, 409: Conflict },

@@ -7,7 +7,7 @@ import { CHANNEL_TYPES } from './channel-types.ts'
 /** Null for the installation. */
 const tenantId = () => text('tenant_id').references(() => tenants.id, { onDelete: 'cascade' })
 
-/** Where a tenant, or the installation, wants to be told of alerts. */
+/** Where a tenant, or the installation, wants to be notified of alerts. */
 export const notificationChannels = sqliteTable(
   'notification_channels',
   {
@@ -47,7 +47,7 @@ export const notices = sqliteTable(
     kind: text('kind').notNull(),
     severity: text('severity', { enum: SEVERITIES }).notNull(),
     title: text('title').notNull(),
-    /** JSON of what is told, except for the address of the console. */
+    /** JSON of the content, except for the address of the console. */
     content: text('content').notNull(),
     /** `waiting`, `ready` and `leased` as in the due loop. */
     state: text('state', { enum: ['waiting', 'ready', 'leased', 'sent', 'failed'] }).notNull(),

@@ -46,8 +46,8 @@ export const begun = (
 })
 
 /**
- * A condition that occurred once more. It is the same as before for as long as its end was not told,
- * so that what comes and goes within an hour is one message with a count.
+ * A condition that occurred once more. It is the same as before until a notification of its end is sent,
+ * so a condition that flaps within an hour leads to one message with a count.
  */
 export function occurred(before: Course, now: number): Course {
   const again = { ...before, lastAt: now, count: before.count + 1 }
@@ -57,7 +57,7 @@ export function occurred(before: Course, now: number): Course {
   return withDue(isSame ? open : { ...open, openedAt: now, count: 1 }, now)
 }
 
-/** A condition that ended. One that was never told is told only if it was critical. */
+/** A condition that ended. Without a notification of its beginning, there is one of its end only if it was critical. */
 export function resolved(before: Course, now: number): Course {
   const ended = { ...before, state: 'resolved' as const, resolvedAt: now }
   const isOwed =
@@ -92,7 +92,7 @@ export const muted = (before: Course, until: number | null, now: number): Course
 
 const isMuted = ({ mutedUntil }: Course, now: number) => mutedUntil !== null && mutedUntil > now
 
-/** When a condition without a recovery that was told is over, unless it occurs again. */
+/** When a condition without a recovery is over after its notification, unless it occurs again. */
 const endOf = ({ told, closesAfterMs, lastAt }: Course): number =>
   told === 'opened' && closesAfterMs !== null ? lastAt + closesAfterMs : Number.POSITIVE_INFINITY
 

@@ -2,7 +2,7 @@ import { isoOrNull, isoTime } from '../../../platform/clock.ts'
 import type { State } from './states.ts'
 import type { MonitorRow } from './store.ts'
 
-/** The event that tells endpoints of a transition; undefined for those that are no event. */
+/** The event that reports a transition to endpoints; undefined for those that are no event. */
 export function eventOf(
   { id, name, tags, lastPingAt, lastDurationMs }: MonitorRow,
   from: State,

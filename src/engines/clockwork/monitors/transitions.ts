@@ -8,7 +8,7 @@ export type OnTransition = (monitor: MonitorRow, from: State, to: State, now: nu
 
 export type Transitions = ReturnType<typeof createTransitions>
 
-/** Stores what a ping, the time or an operator does to a monitor, and tells of a new state. */
+/** Stores what a ping, the time or an operator does to a monitor, and reports a new state. */
 export function createTransitions(parts: {
   store: Store
   alerts: Alerts

@@ -53,7 +53,7 @@ export interface Channel extends Omit<ChannelFields, 'settings'> {
 
 export type Channels = ReturnType<typeof createChannels>
 
-/** Where tenants, and the installation for null, are told of alerts. */
+/** Where tenants, and the installation for null, are notified of alerts. */
 export function createChannels(parts: {
   db: Db
   clock: Clock

@@ -69,7 +69,7 @@ export const SAMPLE: Notice = {
   kind: 'test',
   severity: 'warning',
   title: 'Test notification',
-  text: 'This channel is set up. You will be told here when something is wrong.',
+  text: 'This channel is set up. You will be notified here when something is wrong.',
   subject: { id: 'test', name: 'Test' },
   tenant: null,
   openedAt: 0,

@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 
-/** What a channel is told about an alert. All texts are of one line and may come from a tenant. */
+/** What a channel receives about an alert. All texts are of one line and may come from a tenant. */
 export interface Notice {
   /** Stable over retries, so that a receiver can recognize one that it already has. */
   id: string
@@ -25,7 +25,7 @@ export interface Notice {
   url: string
 }
 
-/** The request that tells a channel. */
+/** The request that notifies a channel. */
 export interface NoticeRequest {
   url: string
   method: string
@@ -33,7 +33,7 @@ export interface NoticeRequest {
   body: string
 }
 
-/** How one type of channel is set up and told. */
+/** How one type of channel is set up and notified. */
 export interface Format<Settings> {
   type: string
   label: string

@@ -4,7 +4,7 @@ import { invalid } from '../../../platform/errors.ts'
 import type { Format, Notice } from './format.ts'
 import { originOf } from './texts.ts'
 
-/** More than any service needs to be told. */
+/** More than any service needs. */
 const MAX_BODY = 20_000
 
 const Settings = t.Object({

@@ -10,7 +10,7 @@ import type { createNoticeStore } from './store.ts'
 /** Notices of a channel in an hour. Further ones are summed up in one. */
 export const NOTICES_AN_HOUR = 60
 
-/** Turns announcements into notices, one for each channel, in the commit that marks the alert as told. */
+/** Turns announcements into notices, one for each channel, in the commit that marks the alert as announced. */
 export function createAnnouncements(parts: {
   clock: Clock
   store: ReturnType<typeof createNoticeStore>

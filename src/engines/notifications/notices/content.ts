@@ -6,7 +6,7 @@ import type { Notice } from '../formats/format.ts'
 /** A notice as it is stored: with the page below the tenant, as the base URL may change. */
 export type Content = Omit<Notice, 'id' | 'url'> & { path: string }
 
-/** What is told about an alert. */
+/** The content of a notice about an alert. */
 export function contentOf(
   event: AlertEvent,
   alert: AlertRow,
@@ -32,7 +32,7 @@ export function contentOf(
 const timesOf = ({ count, openedAt }: AlertRow): string =>
   count === 1 ? '' : ` It happened ${count} times since ${utcMinute(openedAt)}.`
 
-/** A sentence that is complete even for a reader who wasn't told of the beginning. */
+/** A sentence that is complete even for a reader who missed the beginning. */
 const endOf = ({ count, openedAt, resolvedAt }: AlertRow): string =>
   `It happened ${count === 1 ? 'once' : `${count} times`} since ${utcMinute(openedAt)}, and ended at ${utcMinute(resolvedAt ?? openedAt)}.`
 

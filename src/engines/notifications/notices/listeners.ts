@@ -2,7 +2,7 @@ import type { AlertRow, Severity } from '../../../platform/alerts/index.ts'
 import type { Mail } from '../../../platform/mail/index.ts'
 import type { ChannelRow, createChannelStore } from '../channels/store.ts'
 
-/** A channel that is told of some alerts. */
+/** A channel that is notified of some alerts. */
 export interface Listener {
   id: string
   name: string
@@ -12,7 +12,7 @@ export interface Listener {
 /** The channel of a tenant that has set up none: emails to its owners. */
 export const OWNERS: Listener = { id: 'owners', name: 'Owners', hears: () => true }
 
-/** The channels that a tenant's alerts are told to, or those of the installation for null. */
+/** The channels that are notified of a tenant's alerts, or those of the installation for null. */
 export function createListeners(parts: {
   channels: ReturnType<typeof createChannelStore>
   mail: Pick<Mail, 'hasServer'>

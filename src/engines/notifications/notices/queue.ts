@@ -18,7 +18,7 @@ interface Try extends Lane {
   notice: LeasedNotice
 }
 
-/** Rows that one commit changes. Each alert may be told to 20 channels. */
+/** Rows that one commit changes. Each alert may notify 20 channels. */
 const ALERTS_SLICE = 50
 const SLICE = 300
 
@@ -66,7 +66,7 @@ export function createNoticeQueue(parts: {
     return send(channel.type, channel.settings, noticeOf(notice), signal)
   }
 
-  /** What is needed to tell a channel, or why it can't be told. */
+  /** What is needed to notify a channel, or why that is impossible. */
   function channelOf({
     tenantId,
     channelId,

@@ -32,7 +32,7 @@ const KEPT_RESPONSE_BYTES = 1024
 const NO_SERVER = 'no mail server is set up'
 const NO_RECIPIENT = 'no recipient has a verified email address'
 
-/** The returned function tells one channel; it never rejects. */
+/** The returned function notifies one channel; it never rejects. */
 export function createSend(parts: {
   clock: Clock
   outbound: Outbound

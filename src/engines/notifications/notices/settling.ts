@@ -43,7 +43,7 @@ export function createSettling(parts: {
     return delay === undefined ? undefined : now + delay
   }
 
-  /** The channel may have been told by the dead process, so that its next attempt has the same id. */
+  /** The dead process may have notified the channel, so its next attempt has the same id. */
   const interrupt = (notice: LeasedNotice, now: number) =>
     void fail(notice, { reason: INTERRUPTED }, now)
 
