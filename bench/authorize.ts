@@ -63,8 +63,8 @@ async function decisions(rounds: number): Promise<Figure[]> {
     many: decider(MANY),
   })
   return [
-    compare('decision, 1 policy : starter set', 'µs', { subject: one, floor: starter }),
-    compare(`decision, ${MANY} policies : 1`, 'µs', { subject: many, floor: one }),
+    compare('decision, 1 policy : starter set', 'µs', { subject: one, floor: starter }, '<= 10'),
+    compare(`decision, ${MANY} policies : 1`, 'µs', { subject: many, floor: one }, '<= 2'),
   ]
 }
 

@@ -31,7 +31,7 @@ async function besideFloor({ stack, rounds, ms }: Parts): Promise<Figure[]> {
       floor: () => floor(clients),
     })
     const name = `${who(clients)} : group commit`
-    const target = clients === MAX_CLIENTS ? '>= 0.6' : undefined
+    const target = clients === MAX_CLIENTS ? '>= 0.85' : undefined
     figures.push(compare(name, 'req/s', samples, target), compare(name, 'CPU µs/req', samples))
   }
   return figures

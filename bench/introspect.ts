@@ -12,7 +12,7 @@ import { startFloor } from './support/server.ts'
 const CLIENTS = [64, 16, 1]
 const MAX_CLIENTS = 64
 const FEW = 1000
-const TARGET = '>= 0.5'
+const TARGET = '>= 0.75'
 
 /** Valid access tokens, introspected over HTTP with the key of their tenant. */
 export const introspect: Bench = async ({ stack, rounds, ms, stored, note }) => {

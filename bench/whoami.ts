@@ -30,7 +30,7 @@ export const whoami: Bench = async ({ stack, rounds, ms }) => {
       floor: () => floor(clients),
     })
     const name = clients === 1 ? '1 client' : `${clients} clients`
-    const target = clients === 1 ? undefined : '>= 0.5'
+    const target = clients === 1 ? undefined : '>= 0.75'
     figures.push(compare(name, 'req/s', samples, target), compare(name, 'CPU µs/req', samples))
   }
   return figures
