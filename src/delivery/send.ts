@@ -64,6 +64,8 @@ export function createSend(parts: { outbound: Outbound; clock: Clock; brandName:
       maxResponseBytes: KEPT_RESPONSE_BYTES,
       headIsEnough: true,
       bodyTimeoutMs: RESPONSE_BODY_MS,
+      tenantId: endpoint.tenantId,
+      reusesConnection: true,
       ...(signal && { signal }),
     })
     const endedAt = clock.now()

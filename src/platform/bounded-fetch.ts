@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts'
 import { startCall } from './transport/call.ts'
-import { createExchange, type Dial } from './transport/exchange.ts'
+import type { Dial } from './transport/dial.ts'
+import { createExchange } from './transport/exchange.ts'
 import { CallFailure, trustedFailure } from './transport/failure.ts'
 import { peerOf } from './transport/peer.ts'
 
@@ -44,12 +45,12 @@ const USUAL_BODY_BYTES = 1_000_000
  */
 export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
   const { clock, timeoutMs = USUAL_TIMEOUT_MS, maxBodyBytes = USUAL_BODY_BYTES } = options
-  const exchange = createExchange(options.ca)
+  const exchange = createExchange(clock, options.ca)
 
   return async (url, { signal, ...init } = {}) => {
     const call = startCall({ clock, timeoutMs, signal })
     try {
-      const { status, headers, body, truncated } = await exchange(
+      const { status, headers, body, truncated } = await exchange.send(
         dial(url, init, maxBodyBytes),
         call,
       )

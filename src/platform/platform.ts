@@ -11,6 +11,7 @@ import type { Log } from './log.ts'
 import { createMetering } from './metering/index.ts'
 import { createMetrics } from './metrics/index.ts'
 import type { Outbound } from './outbound/index.ts'
+import { createOutboundMetrics } from './outbound/metrics.ts'
 import type { Process } from './process.ts'
 import { type Random, random as systemRandom } from './random.ts'
 import { createResources } from './resources.ts'
@@ -43,6 +44,7 @@ export function createPlatform(parts: {
   for (const engine of ENGINES)
     resources.add(`${engine}:key`, (tenantId, id) => keys.isOf(tenantId, engine, id))
   const metrics = createMetrics()
+  createOutboundMetrics(metrics, parts.outbound)
   const testReceivers = createTestReceivers({ db, clock, sealing })
   return {
     db,

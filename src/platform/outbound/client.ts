@@ -2,7 +2,8 @@ import { isIP } from 'node:net'
 import type { Clock } from '../clock.ts'
 import { AppError, invalid } from '../errors.ts'
 import { type Call, startCall, type Timings } from '../transport/call.ts'
-import { createExchange, type Dial, type Reply } from '../transport/exchange.ts'
+import type { Dial, Reply } from '../transport/dial.ts'
+import { type ConnectionCounts, createExchange } from '../transport/exchange.ts'
 import { CallFailure, type FailureReason } from '../transport/failure.ts'
 import { isLocal, whatForbids } from './addresses.ts'
 import { parseAllowList } from './allow-list.ts'
@@ -48,6 +49,13 @@ export interface OutboundRequest {
   headIsEnough?: boolean
   /** With `headIsEnough`: maximum time for the body after the head, within `timeoutMs`. */
   bodyTimeoutMs?: number
+  /** The tenant that sends the request; its connections and TLS sessions serve no other tenant. */
+  tenantId?: string
+  /**
+   * Whether an idle connection may be used. If it turns out to be closed, the request is sent again
+   * on a new one, although the target may have handled it.
+   */
+  reusesConnection?: boolean
 }
 
 /** Any status counts as a reply; an incomplete response doesn't, unless `headIsEnough` is set. */
@@ -69,6 +77,7 @@ export interface Outbound {
    * target.
    */
   send(request: OutboundRequest): Promise<OutboundResult>
+  connections(): ConnectionCounts
 }
 
 /** Calls URLs that tenants chose; all such calls must use it. */
@@ -76,7 +85,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const { clock, userAgent } = options
   const allow = parseAllowList(options.allow ?? [])
   const resolve = options.resolve ?? cachedResolve(clock, systemResolve)
-  const exchange = createExchange(options.ca)
+  const exchange = createExchange(clock, options.ca)
 
   const checkUrl = (raw: string) => {
     const { url, host } = checkTarget(raw, allow)
@@ -91,7 +100,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const { target, ...checked } = check(request)
       address = await findAddress(target, call)
       const { url, name, port } = target
-      const reply = await exchange({ ...checked, url, peer: { name, address, port } }, call)
+      const reply = await exchange.send({ ...checked, url, peer: { name, address, port } }, call)
       return { replied: true, ...reply, address, timings: call.timings() }
     } catch (error) {
       return { replied: false, ...asOutcome(error), address, timings: call.timings() }
@@ -103,7 +112,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   /** Makes all checks that need no network. Throws `invalid`. */
   function check(request: OutboundRequest): { target: Target } & Omit<Dial, 'url' | 'peer'> {
     const { maxResponseBytes = options.maxResponseBytes, body } = request
-    const { headIsEnough = false, bodyTimeoutMs } = request
+    const { headIsEnough = false, bodyTimeoutMs, tenantId, reusesConnection = false } = request
     return {
       target: checkTarget(request.url, allow),
       method: methodOf(request),
@@ -112,6 +121,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
       maxResponseBytes,
       headIsEnough,
       bodyTimeoutMs,
+      tenantId,
+      reusesConnection: reusesConnection && tenantId !== undefined,
     }
   }
 
@@ -137,7 +148,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     return preferred(found.map(({ address }) => address))
   }
 
-  return { checkUrl, send }
+  return { checkUrl, send, connections: exchange.counts }
 }
 
 /**

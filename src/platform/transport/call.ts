@@ -91,6 +91,7 @@ export function untilCut<T>(call: Call, work: Promise<T>): Promise<T> {
   })
 }
 
-const hundredths = (ms: number) => Math.round(ms * 100) / 100
+/** Rounded up, so that only phases that were not reached are 0. */
+const hundredths = (ms: number) => Math.ceil(ms * 100) / 100
 
 const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`

@@ -67,7 +67,7 @@ export function asCallFailure(error: unknown, phase: Phase, peer: Peer): CallFai
   const code = errorCode(error)
   if (phase === 'dns' || phase === 'connect') return connectFailure(code, peer)
   if (phase === 'tls') return tlsFailure(code, peer)
-  return code.startsWith('HPE_') ? protocolFailure(code) : brokenOff(phase, code)
+  return brokenOff(phase, code)
 }
 
 function connectFailure(code: string, { address, port }: Peer) {
@@ -85,13 +85,11 @@ function tlsFailure(code: string, { name }: Peer) {
   return new CallFailure('tls', `TLS: ${words}`, { code })
 }
 
-function protocolFailure(code: string) {
-  const what =
-    code === 'HPE_HEADER_OVERFLOW'
-      ? 'the response headers are too large'
-      : `the response is not valid HTTP (${code})`
-  return new CallFailure('protocol', what, { code })
-}
+/** The failure for a response with an invalid part, such as `the status line`. */
+export const notHttp = (part: string) =>
+  new CallFailure('protocol', `the response is not valid HTTP (${part})`)
+
+export const tooLargeHead = () => new CallFailure('protocol', 'the response headers are too large')
 
 /** The failure for a connection that ended before the response. */
 export const brokenOff = (phase: Phase, code = '') =>
