@@ -1,56 +1,80 @@
 import type { Bench } from './support/bench.ts'
-import { makeCalls } from './support/calls.ts'
+import { type CallPlan, makeCalls } from './support/calls.ts'
 import { withCpu } from './support/cpu.ts'
-import { compare } from './support/figure.ts'
+import { compare, type Figure } from './support/figure.ts'
 import { openBeside } from './support/installation.ts'
 import { load, requestText } from './support/load.ts'
+import { loopbackUrls, writeCertificate } from './support/loopback.ts'
 import { addEndpoint, event, MESSAGES, post, type Relay, startRelay } from './support/relay.ts'
 import { alternate, type Sample } from './support/rounds.ts'
-import { startFloor } from './support/server.ts'
+import { startFloor, startFloorIn } from './support/server.ts'
 
-const ENDPOINTS = 16
-/** How many first attempts a tenant may have under way: see src/delivery/limits.ts. */
-const CONCURRENCY = 128
+const ENDPOINTS = [1, 16, 256]
+/** How many first attempts a tenant, and an endpoint, may have under way: see src/delivery/limits.ts. */
+const PER_TENANT = 128
+const PER_ENDPOINT = 16
 const POLL_MS = 5
 
-/** A backlog of events, each for one of 16 endpoints, until the last result is stored. */
+/** A backlog of events, each for one of 1, 16 or 256 endpoints, until the last result is stored. */
 export const deliver: Bench = async ({ stack, rounds, due }) => {
-  const target = await startFloor(stack, 'target', `${ENDPOINTS}`)
-  const urls = Array.from(
-    { length: ENDPOINTS },
-    (_, n) => `${target.url.replace('127.0.0.1', `127.0.0.${n + 1}`)}/hooks/${n}`,
-  )
-  const floor = await startFloor(stack, 'deliver')
-  const relay = await startRelay(stack)
-  for (const [n, url] of urls.entries()) await addEndpoint(relay, url, { event_types: [typeOf(n)] })
-  const backlog = openBacklog(stack, relay)
+  const most = Math.max(...ENDPOINTS)
+  const { key, cert } = await writeCertificate(stack, most)
+  const targets = {
+    http: await startFloor(stack, 'target', `${most}`),
+    https: await startFloor(stack, 'target', `${most}`, key, cert),
+  }
+  const trust = { NODE_EXTRA_CA_CERTS: cert }
+  const floor = await startFloorIn(trust, stack, 'deliver')
 
-  const plan = { client: 'outbound', urls, calls: due, concurrency: CONCURRENCY } as const
-  const samples = await alternate(Math.ceil(rounds / 2), {
-    subject: () => drain(relay, backlog, due),
-    floor: async () => rateOf(await makeCalls(floor, plan), due),
-  })
-  return [
-    compare(`${ENDPOINTS} endpoints : same client`, 'deliveries/s', samples),
-    compare(`${ENDPOINTS} endpoints : same client`, 'CPU µs/call', samples),
-  ]
+  const figures: Figure[] = []
+  for (const [scheme, target] of Object.entries(targets))
+    for (const count of ENDPOINTS) {
+      const urls = loopbackUrls(target, count).map((url) => `${url}/hooks`)
+      await using own = new AsyncDisposableStack()
+      const relay = await startRelay(own, trust)
+      for (const [n, url] of urls.entries())
+        await addEndpoint(relay, url, { event_types: [typeOf(n, count)] })
+      const backlog = openBacklog(own, relay)
+      const concurrency = Math.min(PER_TENANT, PER_ENDPOINT * count)
+      const plan: Omit<CallPlan, 'client'> = { urls, calls: due, concurrency }
+      const samples = await alternate(Math.ceil(rounds / 2), {
+        subject: () => drain(relay, backlog, { due, count }),
+        floor: async () => rateOf(await makeCalls(floor, { ...plan, client: 'outbound' }), due),
+        fetch: async () => rateOf(await makeCalls(floor, { ...plan, client: 'fetch' }), due),
+      })
+      figures.push(...compareAll(`${scheme}, ${count}`, samples))
+    }
+  return figures
 }
 
-const typeOf = (n: number) => `invoice.paid.${n % ENDPOINTS}`
+const compareAll = (
+  where: string,
+  { subject, floor, fetch }: Record<'subject' | 'floor' | 'fetch', Sample[]>,
+): Figure[] => [
+  compare(`${where} : same client`, 'deliveries/s', { subject, floor }, '≥ 0.8'),
+  compare(`${where} : same client`, 'CPU µs/call', { subject, floor }),
+  compare(`${where} : plain fetch`, 'deliveries/s', { subject, floor: fetch }),
+]
+
+const typeOf = (n: number, endpoints: number) => `invoice.paid.${n % endpoints}`
 
 type Backlog = ReturnType<typeof openBacklog>
 
 /** The endpoints are paused while the events come in; the last event wakes the dispatcher. */
-async function drain(relay: Relay, backlog: Backlog, due: number): Promise<Sample> {
+async function drain(
+  relay: Relay,
+  backlog: Backlog,
+  { due, count }: { due: number; count: number },
+): Promise<Sample> {
   backlog.pause()
   let sent = 0
   const request = () =>
-    ++sent < due ? requestText(MESSAGES, relay.key, event(sent, typeOf(sent))) : undefined
+    ++sent < due ? requestText(MESSAGES, relay.key, event(sent, typeOf(sent, count))) : undefined
   await load(relay.server, { clients: 64, request })
   backlog.release()
   const start = performance.now()
   const { result, cpu } = await withCpu(relay.server.pid, async () => {
-    await post(relay, MESSAGES, event(due, typeOf(due)))
+    await post(relay, MESSAGES, event(due, typeOf(due, count)))
     while (backlog.isOpen()) await Bun.sleep(POLL_MS)
     return performance.now() - start
   })

@@ -7,6 +7,7 @@ import { compare, type Figure } from './support/figure.ts'
 import { createInstallation, type Installation, serveInstallation } from './support/installation.ts'
 import { delayedJob } from './support/jobs.ts'
 import { load, requestText } from './support/load.ts'
+import { loopbackUrls } from './support/loopback.ts'
 import { alternate, type Sample } from './support/rounds.ts'
 import { type Server, startFloor } from './support/server.ts'
 
@@ -29,13 +30,14 @@ export const fire: Bench = async ({ stack, rounds, due }) => {
 
   const figures: Figure[] = []
   for (const hosts of HOSTS) {
-    const urls = hostsOf(target, hosts)
+    const urls = loopbackUrls(target, hosts)
     const concurrency = Math.min(PER_TENANT, PER_HOST * hosts)
     const plan: Omit<CallPlan, 'client'> = { urls, calls: due, concurrency }
     const samples = await alternate(Math.ceil(rounds / 2), {
       subject: () => fireAll({ installation, server, watch }, plan),
       outbound: () => makeCalls(caller, { ...plan, client: 'outbound' }),
       fetch: () => makeCalls(caller, { ...plan, client: 'fetch' }),
+      fresh: () => makeCalls(caller, { ...plan, client: 'fresh fetch' }),
     })
     figures.push(...compareAll(hosts, samples))
   }
@@ -44,19 +46,16 @@ export const fire: Bench = async ({ stack, rounds, due }) => {
 
 function compareAll(
   hosts: number,
-  { subject, outbound, fetch }: Record<'subject' | 'outbound' | 'fetch', Sample[]>,
+  { subject, outbound, fetch, fresh }: Record<'subject' | 'outbound' | 'fetch' | 'fresh', Sample[]>,
 ): Figure[] {
   const where = hosts === 1 ? '1 host' : `${hosts} hosts`
   return [
     compare(`${where} : same client`, 'ms', { subject, floor: outbound }),
     compare(`${where} : same client`, 'CPU µs/call', { subject, floor: outbound }),
-    compare(`${where} : plain fetch`, 'ms', { subject, floor: fetch }),
+    compare(`${where} : fetch, fresh`, 'ms', { subject, floor: fresh }),
+    compare(`${where} : fetch, pooled`, 'ms', { subject, floor: fetch }, '≤ 2'),
   ]
 }
-
-/** All of 127.0.0.0/8 is this machine, at least on Linux. */
-const hostsOf = (target: Server, count: number) =>
-  Array.from({ length: count }, (_, n) => target.url.replace('127.0.0.1', `127.0.0.${n + 1}`))
 
 type Watch = ReturnType<typeof openWatch>
 type Stage = { installation: Installation; server: Server; watch: Watch }

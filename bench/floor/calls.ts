@@ -1,6 +1,6 @@
 /**
  * Makes the calls of `fire` in a bare loop when asked to: by the same guarded client, or by
- * plain `fetch`. Nothing is read from a database and nothing is kept.
+ * plain `fetch`, which reuses connections unless it is a fresh one. Nothing is read from a database and nothing is kept.
  */
 import { systemClock } from '../../src/platform/clock.ts'
 import { createOutbound } from '../../src/platform/outbound/index.ts'
@@ -16,12 +16,15 @@ const outbound = createOutbound({
 
 const clients = {
   outbound: async (url: string) => (await send(url)).replied,
-  fetch: async (url: string) => {
-    const { method, headers, body } = delayedJob(url, 0)
-    const answer = await fetch(url, { method, headers, body })
-    await answer.arrayBuffer()
-    return answer.ok
-  },
+  fetch: (url: string) => fetchOne(url, true),
+  'fresh fetch': (url: string) => fetchOne(url, false),
+}
+
+async function fetchOne(url: string, keepalive: boolean) {
+  const { method, headers, body } = delayedJob(url, 0)
+  const answer = await fetch(url, { method, headers, body, keepalive })
+  await answer.arrayBuffer()
+  return answer.ok
 }
 
 const send = (url: string) => outbound.send(delayedJob(url, 0))

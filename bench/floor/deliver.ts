@@ -1,6 +1,6 @@
 /**
- * Makes requests like those of a delivery by the same guarded client, and keeps nothing: as many
- * as a plan says in a bare loop, or one for each event that is posted to it, at once, to the URL
+ * Makes requests like those of a delivery by the same guarded client or by plain `fetch`, both of
+ * which reuse connections, and keeps nothing: as many as a plan says in a bare loop, or one for each event that is posted to it, at once, to the URL
  * in its argument. Nothing is signed; the signatures are as long as real ones.
  */
 import { randomUUIDv7 } from 'bun'
@@ -37,16 +37,26 @@ async function deliver(url: string, id: string, { event_type: type, payload }: E
     body: JSON.stringify({ type, timestamp: new Date(now).toISOString(), data: payload }),
     headIsEnough: true,
     bodyTimeoutMs: RESPONSE_BODY_MS,
+    tenantId: 'floor',
+    reusesConnection: true,
   })
   if (!result.replied) throw new Error(`no answer from ${url}: ${result.message}`)
 }
 
-async function deliverAll({ urls, calls, concurrency }: CallPlan) {
+async function fetchOne(url: string, { event_type: type, payload: data }: Event) {
+  const body = JSON.stringify({ type, data })
+  const answer = await fetch(url, { method: 'POST', body })
+  await answer.arrayBuffer()
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}`)
+}
+
+async function deliverAll({ client, urls, calls, concurrency }: CallPlan) {
   let begun = 0
   async function worker() {
     while (begun < calls) {
       const n = begun++
-      await deliver(urls[n % urls.length] as string, randomUUIDv7(), event(n))
+      const url = urls[n % urls.length] as string
+      await (client === 'fetch' ? fetchOne(url, event(n)) : deliver(url, randomUUIDv7(), event(n)))
     }
   }
   const start = performance.now()

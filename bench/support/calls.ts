@@ -4,7 +4,7 @@ import type { Server } from './server.ts'
 
 /** What `floor/calls.ts` is asked to do. */
 export interface CallPlan {
-  client: 'outbound' | 'fetch'
+  client: 'outbound' | 'fetch' | 'fresh fetch'
   urls: string[]
   calls: number
   /** Under way at once. */

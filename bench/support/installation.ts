@@ -114,7 +114,8 @@ export const FLAGS = {
 export const serveInstallation = (
   stack: AsyncDisposableStack,
   { dataDir }: Installation,
-): Promise<Server> => startServer(stack, serveCommand(dataDir))
+  env: Record<string, string> = {},
+): Promise<Server> => startServer(stack, serveCommand(dataDir), env)
 
 /** What to type to serve a data directory. */
 export const serveCommand = (dataDir: string, program = [process.execPath, 'src/main.ts']) => [

@@ -24,9 +24,12 @@ export async function createRelayInstallation(
 }
 
 /** The program on an installation of its own. */
-export async function startRelay(stack: AsyncDisposableStack): Promise<Relay> {
+export async function startRelay(
+  stack: AsyncDisposableStack,
+  env: Record<string, string> = {},
+): Promise<Relay> {
   const installation = await createRelayInstallation(stack)
-  return { ...installation, server: await serveInstallation(stack, installation) }
+  return { ...installation, server: await serveInstallation(stack, installation, env) }
 }
 
 /** Sends an object to the API and gives back what was answered. */

@@ -8,9 +8,17 @@ export type Server = Awaited<ReturnType<typeof startServer>>
  * A process of ours that serves HTTP and writes one JSON line with its `url`. It is ended, by
  * its own pid, when the stack is disposed.
  */
-export async function startServer(stack: AsyncDisposableStack, command: string[]) {
+export async function startServer(
+  stack: AsyncDisposableStack,
+  command: string[],
+  env: Record<string, string> = {},
+) {
   if (stack.disposed) throw new Error('nothing is started once the run is over')
-  const child = Bun.spawn(command, { cwd: fromRoot(), stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = Bun.spawn(command, {
+    cwd: fromRoot(),
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   stack.defer(async () => {
     child.kill('SIGTERM')
     await child.exited
@@ -22,7 +30,15 @@ export async function startServer(stack: AsyncDisposableStack, command: string[]
 
 /** A floor of `bench/floor`, with its arguments. */
 export const startFloor = (stack: AsyncDisposableStack, name: string, ...args: string[]) =>
-  startServer(stack, [process.execPath, fromRoot('bench', 'floor', `${name}.ts`), ...args])
+  startFloorIn({}, stack, name, ...args)
+
+/** The same, with these environment variables. */
+export const startFloorIn = (
+  env: Record<string, string>,
+  stack: AsyncDisposableStack,
+  name: string,
+  ...args: string[]
+) => startServer(stack, [process.execPath, fromRoot('bench', 'floor', `${name}.ts`), ...args], env)
 
 /** Goes on reading after the line is found, so that the child never waits for us. */
 function urlIn(output: ReadableStream<Uint8Array>): Promise<string | undefined> {
