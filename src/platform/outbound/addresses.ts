@@ -97,7 +97,15 @@ export function whatForbids(
 /** Whether an operator may have services of their own at an address. */
 export const isLocal = (address: string): boolean => ruleOf(address)?.local ?? false
 
+const MAX_KNOWN = 1000
+const known = new Map<string, AddressRule | undefined>()
+
+/** The most specific rule, remembered because finding it takes longer than the rest of a call's checks. */
 function ruleOf(address: string): AddressRule | undefined {
+  if (known.has(address)) return known.get(address)
   const family = isIP(address)
-  return RULES.find((each) => each.family === family && each.contains(address))
+  const rule = RULES.find((each) => each.family === family && each.contains(address))
+  if (known.size >= MAX_KNOWN) known.clear()
+  known.set(address, rule)
+  return rule
 }

@@ -11,6 +11,11 @@ export function createOutboundMetrics(metrics: Metrics, { connections }: Outboun
       { labels: { kind: 'lost' }, value: lost },
     ]
   })
+  metrics.total(
+    'outbound_tls_resumptions_total',
+    'Outbound connections that resumed a TLS session.',
+    () => [{ value: connections().resumed }],
+  )
   metrics.gauge('outbound_idle_connections', 'Outbound connections kept for the next call.', () => [
     { value: connections().idle },
   ])

@@ -1,5 +1,5 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
-import { connect as connectSecure, type SecureContext, type TLSSocket } from 'node:tls'
+import { connect as connectSecure, type SecureContext, TLSSocket } from 'node:tls'
 import type { Call } from './call.ts'
 import { asCallFailure } from './failure.ts'
 import type { Peer } from './peer.ts'
@@ -31,6 +31,8 @@ export interface ConnectOptions {
         session: Buffer | undefined
         /** Called with each session that a later connection can resume. */
         onSession: (session: Buffer) => void
+        /** Called when the session was resumed. */
+        onResumed: () => void
       }
     | undefined
 }
@@ -55,10 +57,13 @@ export function connect({ peer, secure }: ConnectOptions, call: Call): Promise<C
     socket.once('secureConnect', () => {
       // Not before the certificate has been verified: a resumed session isn't verified again.
       socket.on('session', secure.onSession)
+      if (isResumed(socket)) secure.onResumed()
       resolve(connection)
     })
   })
 }
+
+const isResumed = (socket: Socket) => socket instanceof TLSSocket && socket.isSessionReused()
 
 const openPlain = ({ address, port }: Peer): Socket =>
   connectPlain({ host: address, port, noDelay: true })

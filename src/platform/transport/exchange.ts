@@ -12,6 +12,8 @@ import { createTlsSessions } from './tls-sessions.ts'
 /** How many connections have been opened and used again, and how many are idle. */
 export interface ConnectionCounts {
   opened: number
+  /** Opened ones that resumed a TLS session. */
+  resumed: number
   reused: number
   /** Reused ones that turned out to be closed, so that the request was sent again. */
   lost: number
@@ -45,7 +47,7 @@ export function createExchange(clock: Clock, ca: string | string[] = []): Exchan
       : undefined
   const idle = createIdleConnections(clock)
   const sessions = createTlsSessions(clock)
-  const counts = { opened: 0, reused: 0, lost: 0 }
+  const counts = { opened: 0, resumed: 0, reused: 0, lost: 0 }
 
   async function open(dial: Dial, call: Call): Promise<Connection> {
     counts.opened++
@@ -58,8 +60,10 @@ export function createExchange(clock: Clock, ca: string | string[] = []): Exchan
     const onSession = (session: Buffer) => {
       if (tenantId !== '') sessions.keep(name, session, verifiedAt)
     }
+    const onResumed = () => void counts.resumed++
     try {
-      return await connect({ peer, secure: { context, session: known?.session, onSession } }, call)
+      const secure = { context, session: known?.session, onSession, onResumed }
+      return await connect({ peer, secure }, call)
     } catch (error) {
       if (!known || !isFailure(error, 'tls')) throw error
       sessions.forget(name)

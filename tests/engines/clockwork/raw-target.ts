@@ -15,6 +15,7 @@ export async function startRawTarget(behave: Behaviour) {
       received += chunk.toString('latin1')
       if (!isWhole(received)) return
       requests.push(received)
+      received = ''
       behave(socket)
     })
   })

@@ -56,8 +56,10 @@ export async function startTarget(behave: Behavior) {
     socket.on('data', (chunk) => {
       received += chunk.toString('latin1')
       if (!isWhole(received)) return
-      requests.push(received)
-      behave(socket, received)
+      const request = received
+      received = ''
+      requests.push(request)
+      behave(socket, request)
     })
   })
   await listen(server)

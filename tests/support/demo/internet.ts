@@ -87,7 +87,11 @@ export const createInternet =
         timings,
       }
     }
-    return { checkUrl, send, connections: () => ({ opened: 0, reused: 0, lost: 0, idle: 0 }) }
+    return {
+      checkUrl,
+      send,
+      connections: () => ({ opened: 0, resumed: 0, reused: 0, lost: 0, idle: 0 }),
+    }
   }
 
 /** Lets calls that run side by side end each at its time, which the clock goes on to. */
