@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
-import { until } from '../../support/binary.ts'
 import { startRawTarget } from '../clockwork/raw-target.ts'
 import { useRelay } from './fixture.ts'
 
