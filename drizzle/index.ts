@@ -25,6 +25,7 @@ import m0022 from './0022_alerts.sql' with { type: 'text' }
 import m0023 from './0023_sorted_jobs.sql' with { type: 'text' }
 import m0024 from './0024_monitors.sql' with { type: 'text' }
 import m0025 from './0025_alert_after.sql' with { type: 'text' }
+import m0026 from './0026_reuse_connection.sql' with { type: 'text' }
 
 export const migrations = [
   { id: '0000_foundation', sql: m0000 },
@@ -53,4 +54,5 @@ export const migrations = [
   { id: '0023_sorted_jobs', sql: m0023 },
   { id: '0024_monitors', sql: m0024 },
   { id: '0025_alert_after', sql: m0025 },
+  { id: '0026_reuse_connection', sql: m0026 },
 ]

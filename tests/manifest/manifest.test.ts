@@ -21,6 +21,7 @@ const FULL = {
       success_statuses: [200, '3xx'],
       secret_headers: { authorization: 'Bearer job-secret' },
       signed: true,
+      reuse_connection: true,
       tags: ['nightly'],
       notes: 'For finance.',
       overlap: 'queue',

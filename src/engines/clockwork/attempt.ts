@@ -50,6 +50,8 @@ export function createAttempt(parts: {
       body,
       timeoutMs,
       signal,
+      tenantId: run.tenantId,
+      reusesConnection: attempt.reusesConnection,
     })
     const durationMs = Math.round(clock.monotonic() - startedAt)
     const result = resultOf(sent, successStatuses, Object.values(secret))

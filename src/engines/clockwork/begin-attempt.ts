@@ -16,6 +16,7 @@ export interface Attempt extends Lane {
   timeoutMs: number
   successStatuses: readonly StatusPattern[]
   isSigned: boolean
+  reusesConnection: boolean
 }
 
 const SUCCESS: readonly StatusPattern[] = ['2xx']
@@ -81,12 +82,13 @@ export function createBeginAttempt(parts: {
   function callOf({ request, jobKind, tenantId, jobId }: RunRow) {
     const jobs = jobKind === 'cron' ? store.cronJobs : store.delayedJobs
     const job = jobs.find(tenantId, jobId) ?? fail(new Error('a run has outlived its job'))
-    const { timeoutMs, successStatuses, isSigned } = job
+    const { timeoutMs, successStatuses, isSigned, reusesConnection } = job
     return {
       request: request === null ? storedRequest(job) : (JSON.parse(request) as StoredRequest),
       timeoutMs: timeoutMs ?? parts.timeoutMs,
       successStatuses: successStatuses === null ? SUCCESS : JSON.parse(successStatuses),
       isSigned,
+      reusesConnection,
     }
   }
 

@@ -53,6 +53,11 @@ export const JobOptions = {
     description: 'Sent like `headers`. Responses have `********` instead of each value.',
   }),
   signed: t.Boolean({ default: false, description: 'Sign requests by Standard Webhooks.' }),
+  reuse_connection: t.Boolean({
+    default: false,
+    description:
+      'Send requests over idle connections. If one turns out to be closed, the request is sent again at once, although the target may have handled it.',
+  }),
   tags: t.Array(Tag, { maxItems: 10, default: [], expected: 'a list of at most 10 tags' }),
   notes: t.Nullable(t.String({ maxLength: MAX_NOTES }), { default: null }),
 }
@@ -82,6 +87,7 @@ interface GivenOptions {
   retry?: RetryOptions | null
   success_statuses?: StatusPattern[] | null
   signed?: boolean
+  reuse_connection?: boolean
   tags?: string[]
   notes?: string | null
 }
@@ -89,7 +95,7 @@ interface GivenOptions {
 /** Columns of options, JSON as text. */
 export type OptionColumns = Pick<
   CronJobRow,
-  'timeoutMs' | 'retry' | 'successStatuses' | 'isSigned' | 'tags' | 'notes'
+  'timeoutMs' | 'retry' | 'successStatuses' | 'isSigned' | 'reusesConnection' | 'tags' | 'notes'
 >
 
 const jsonOrNull = (value: unknown): string | null =>
@@ -97,7 +103,7 @@ const jsonOrNull = (value: unknown): string | null =>
 
 /** The columns of the given options. */
 export function optionColumns(given: GivenOptions): Partial<OptionColumns> {
-  const { timeout_ms, retry, success_statuses, signed, tags, notes } = given
+  const { timeout_ms, retry, success_statuses, signed, reuse_connection, tags, notes } = given
   if (retry?.delays && retry.backoff)
     throw invalid('must not have both delays and backoff', { field: 'retry', rule: 'mismatch' })
   return {
@@ -105,6 +111,7 @@ export function optionColumns(given: GivenOptions): Partial<OptionColumns> {
     ...(retry !== undefined && { retry: jsonOrNull(retry) }),
     ...(success_statuses !== undefined && { successStatuses: jsonOrNull(success_statuses) }),
     ...(signed !== undefined && { isSigned: signed }),
+    ...(reuse_connection !== undefined && { reusesConnection: reuse_connection }),
     ...(tags !== undefined && { tags: JSON.stringify([...new Set(tags)]) }),
     ...(notes !== undefined && { notes }),
   }
@@ -115,6 +122,7 @@ export const DEFAULT_OPTIONS: OptionColumns = {
   retry: null,
   successStatuses: null,
   isSigned: false,
+  reusesConnection: false,
   tags: '[]',
   notes: null,
 }
@@ -126,6 +134,7 @@ export const presentOptions = (row: OptionColumns) => ({
   success_statuses:
     row.successStatuses === null ? null : (JSON.parse(row.successStatuses) as StatusPattern[]),
   signed: row.isSigned,
+  reuse_connection: row.reusesConnection,
   tags: JSON.parse(row.tags) as string[],
   notes: row.notes,
 })

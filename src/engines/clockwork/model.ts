@@ -47,6 +47,7 @@ const options = {
   success_statuses: optional(JobOptions.success_statuses),
   secret_headers: optional(JobOptions.secret_headers),
   signed: optional(JobOptions.signed),
+  reuse_connection: optional(JobOptions.reuse_connection),
   tags: optional(JobOptions.tags),
   notes: optional(JobOptions.notes),
 }

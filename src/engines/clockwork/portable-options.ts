@@ -22,6 +22,7 @@ export const options = (kind: JobKind) =>
     notes: asItIs,
     secretHeaders: secretHeaders(kind),
     isSigned: asItIs,
+    reusesConnection: asItIs,
     deduplicationId: asItIs,
   }) as const
 

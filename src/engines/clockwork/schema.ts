@@ -33,6 +33,7 @@ const options = () => ({
   /** JSON object of header names and a sealed JSON object of headers. */
   secretHeaders: text('secret_headers'),
   isSigned: integer('is_signed', { mode: 'boolean' }).notNull().default(false),
+  reusesConnection: integer('reuses_connection', { mode: 'boolean' }).notNull().default(false),
   deduplicationId: text('deduplication_id'),
 })
 

@@ -17,6 +17,7 @@ const DEFAULTS = {
   success_statuses: null,
   secret_headers: {},
   signed: false,
+  reuse_connection: false,
   tags: [],
   notes: null,
   overlap: 'skip',

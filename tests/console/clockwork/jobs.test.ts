@@ -111,7 +111,12 @@ test('A form shows and keeps the time zone of its job, with runs also in the zon
 const DEDUPLICATED = { deduplication_id: 'one' }
 
 const OPTIONS = {
-  ...{ secret_headers: 'X-Key: hidden-value', signed: 'true', timeout_ms: '5000' },
+  ...{
+    secret_headers: 'X-Key: hidden-value',
+    signed: 'true',
+    reuse_connection: 'true',
+    timeout_ms: '5000',
+  },
   ...{ success_statuses: '2xx, 304', retry: 'backoff', max_attempts: '5', initial_seconds: '10' },
   ...{ factor: '3', max_seconds: '', retry_statuses: '5xx 409', on_network_error: 'true' },
   ...{ overlap: 'queue', alert_after: '3', tags: 'billing, eu', notes: 'Ask Ada' },
@@ -125,7 +130,13 @@ test('The form of a job sets, shows and keeps every option, but shows no secret'
   const [job] = app.clockwork.jobs.list(id)
   const retry = { max_attempts: 5, backoff: { initial_seconds: 10, factor: 3 } }
   const options = {
-    ...{ timeout_ms: 5000, success_statuses: ['2xx', 304], signed: true, notes: 'Ask Ada' },
+    ...{
+      timeout_ms: 5000,
+      success_statuses: ['2xx', 304],
+      signed: true,
+      reuse_connection: true,
+      notes: 'Ask Ada',
+    },
     ...{ retry: { ...retry, statuses: ['5xx', 409] }, secret_headers: { 'X-Key': '********' } },
     ...{ overlap: 'queue', alert_after: 3, tags: ['billing', 'eu'], ...DEDUPLICATED },
   }

@@ -165,7 +165,13 @@ test('A queued run waits for the retries of the one before', async () => {
 test('Tags find jobs, notes are kept, and null or a default resets an option', async () => {
   const { api, createJob, createDelayed, change, readJob } = await fresh()
   const options = {
-    ...{ timeout_ms: 5000, retry: { max_attempts: 2 }, success_statuses: ['2xx'], signed: true },
+    ...{
+      timeout_ms: 5000,
+      retry: { max_attempts: 2 },
+      success_statuses: ['2xx'],
+      signed: true,
+      reuse_connection: true,
+    },
     ...{
       overlap: 'allow',
       alert_after: 3,
@@ -187,7 +193,13 @@ test('Tags find jobs, notes are kept, and null or a default resets an option', a
     expect(body.map(({ id }: Json) => id)).toEqual(found)
   }
   const reset = {
-    ...{ timeout_ms: null, retry: null, success_statuses: null, signed: false },
+    ...{
+      timeout_ms: null,
+      retry: null,
+      success_statuses: null,
+      signed: false,
+      reuse_connection: false,
+    },
     ...{ overlap: 'skip', alert_after: 1, tags: [], notes: null },
   }
   expect(await change(job, reset)).toMatchObject(reset)
@@ -307,6 +319,23 @@ test('A test receiver masks secret headers', async () => {
   await app.clockwork.loop.idle()
   const [received] = app.platform.testReceivers.requests(acme.id, 'jobs')
   expect(received?.headers).toMatchObject({ 'X-Team': MASK, 'X-B': 'b' })
+})
+
+test('Requests of a job have a new connection unless it reuses them', async () => {
+  const { createJob, runNow, target } = await fresh()
+  for (const [reuse_connection, opened, header] of [
+    [false, 2, 'close'],
+    [true, 1, 'keep-alive'],
+  ] as const) {
+    const before = app.platform.outbound.connections().opened
+    const job = await createJob({ reuse_connection })
+    for (let n = 0; n < 2; n++) {
+      await runNow(job)
+      await app.clockwork.loop.idle()
+    }
+    expect(app.platform.outbound.connections().opened - before).toBe(opened)
+    expect(target.requests.at(-1)?.headers.get('connection')).toBe(header)
+  }
 })
 
 test('Signed requests verify by Standard Webhooks, with one id for all attempts and two secrets in turn', async () => {

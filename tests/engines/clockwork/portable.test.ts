@@ -92,7 +92,13 @@ test('Moved jobs count towards the limits of their tenant, which are checked', a
 test('A moved job has its options, its secret headers and the signing secret', async () => {
   const { id, create, exported, move, list } = await newMove()
   const options = {
-    ...{ timeout_ms: 5000, retry: { delays: [60] }, success_statuses: ['2xx', 304], signed: true },
+    ...{
+      timeout_ms: 5000,
+      retry: { delays: [60] },
+      success_statuses: ['2xx', 304],
+      signed: true,
+      reuse_connection: true,
+    },
     ...{ tags: ['billing'], notes: 'Ask Ada', deduplication_id: 'one' },
     secret_headers: { 'X-Key': 'hidden-value' },
   }

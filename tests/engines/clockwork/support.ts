@@ -36,7 +36,14 @@ export async function bootFixture(options: TestAppOptions = {}) {
 
 /** What a job has without options. */
 export const NO_OPTIONS = {
-  ...{ timeout_ms: null, retry: null, success_statuses: null, secret_headers: {}, signed: false },
+  ...{
+    timeout_ms: null,
+    retry: null,
+    success_statuses: null,
+    secret_headers: {},
+    signed: false,
+    reuse_connection: false,
+  },
   ...{ tags: [], notes: null, deduplication_id: null },
 }
 

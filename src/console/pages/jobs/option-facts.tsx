@@ -29,6 +29,7 @@ export function optionFacts(
     ['Alert', alertWords(job.alert_after)],
     ['Secret headers', Object.keys(job.secret_headers).join(', ')],
     ['Signed', job.signed && <a href={href('/jobs/signing-secret')}>Standard Webhooks</a>],
+    ['Connections', job.reuse_connection && 'Reused'],
     ['Tags', job.tags.map((tag) => <Tag tag={tag} list={list} />)],
     ['Deduplication ID', job.deduplication_id && <Text text={job.deduplication_id} limit={80} />],
     ['Notes', job.notes && <Text text={job.notes} limit={2000} />],

@@ -35,6 +35,11 @@ export function OptionFields(form: { initial: Fields; isCron?: boolean; isNew?: 
             </>
           }
         />
+        <Checkbox
+          name="reuse_connection"
+          label="Reuse connections"
+          help="Faster, but a request whose connection turns out to be closed is sent twice."
+        />
         <FieldRow>
           <Field
             name="timeout_ms"
@@ -139,7 +144,15 @@ const RetryFields = () => (
 )
 
 const OPTION_NAMES: ReadonlySet<string> = new Set([
-  ...['secret_headers', 'signed', 'timeout_ms', 'success_statuses', 'retry', 'max_attempts'],
+  ...[
+    'secret_headers',
+    'signed',
+    'reuse_connection',
+    'timeout_ms',
+    'success_statuses',
+    'retry',
+    'max_attempts',
+  ],
   ...['delays', 'initial_seconds', 'factor', 'max_seconds', 'retry_statuses', 'overlap', 'tags'],
   ...['alert_after', 'notes', 'deduplication_id'],
 ])

@@ -19,7 +19,14 @@ import { asUnix, headerLines, headersIn } from './fields.tsx'
 
 type Options = Pick<
   CronJob,
-  'timeout_ms' | 'retry' | 'success_statuses' | 'secret_headers' | 'signed' | 'tags' | 'notes'
+  | 'timeout_ms'
+  | 'retry'
+  | 'success_statuses'
+  | 'secret_headers'
+  | 'signed'
+  | 'reuse_connection'
+  | 'tags'
+  | 'notes'
 >
 
 /** Values of the fields of options; without a job, for a new one. */
@@ -27,6 +34,7 @@ export function optionValues(job?: Options & Partial<CronJob>): Fields {
   return {
     secret_headers: headerLines(job?.secret_headers ?? {}),
     ...(job?.signed && { signed: 'true' }),
+    ...(job?.reuse_connection && { reuse_connection: 'true' }),
     timeout_ms: textOf(job?.timeout_ms),
     success_statuses: (job?.success_statuses ?? []).join(', '),
     ...retryValues(job?.retry ?? null),
@@ -77,6 +85,7 @@ export function optionsIn(fields: Fields): Options {
     retry: retryIn(fields),
     secret_headers: headersIn(fields, 'secret_headers'),
     signed: trimmedText(fields, 'signed') === 'true',
+    reuse_connection: trimmedText(fields, 'reuse_connection') === 'true',
   }
 }
 

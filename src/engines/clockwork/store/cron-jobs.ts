@@ -14,9 +14,10 @@ export type DueCronJob = Pick<
 >
 
 /** Booleans as SQLite stores them. */
-const flagsOf = ({ isActive, isSigned }: Pick<CronJobRow, 'isActive' | 'isSigned'>) => ({
-  isActive: isActive ? 1 : 0,
-  isSigned: isSigned ? 1 : 0,
+const flagsOf = (row: Pick<CronJobRow, 'isActive' | 'isSigned' | 'reusesConnection'>) => ({
+  isActive: row.isActive ? 1 : 0,
+  isSigned: row.isSigned ? 1 : 0,
+  reusesConnection: row.reusesConnection ? 1 : 0,
 })
 
 export function createCronJobStore({ orm, client }: Db) {
@@ -46,6 +47,7 @@ export function createCronJobStore({ orm, client }: Db) {
         'notes',
         'secretHeaders',
         'isSigned',
+        'reusesConnection',
         'overlap',
         'alertAfter',
         'isActive',

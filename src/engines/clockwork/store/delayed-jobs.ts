@@ -84,7 +84,12 @@ export function createDelayedJobStore({ orm, client }: Db) {
     .prepare()
 
   return {
-    insert: (row: NewDelayedJobRow) => insert.run({ ...row, isSigned: row.isSigned ? 1 : 0 }),
+    insert: (row: NewDelayedJobRow) =>
+      insert.run({
+        ...row,
+        isSigned: row.isSigned ? 1 : 0,
+        reusesConnection: row.reusesConnection ? 1 : 0,
+      }),
     findDuplicate: (tenantId: string, deduplicationId: string): DelayedJobRow | undefined =>
       findDuplicate.get({ tenantId, deduplicationId }),
     find: (tenantId: string, id: string): DelayedJobRow | undefined => find.get({ tenantId, id }),

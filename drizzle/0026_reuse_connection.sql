@@ -1,0 +1,3 @@
+ALTER TABLE `cron_jobs` ADD `reuses_connection` integer DEFAULT false NOT NULL;
+
+ALTER TABLE `delayed_jobs` ADD `reuses_connection` integer DEFAULT false NOT NULL;
