@@ -18,7 +18,7 @@ const PER_HOST = 20
 const HOSTS = [1, 16]
 const POLL_MS = 5
 /** One a turn: what a tenant may have stored is limited. */
-const TENANTS = 20
+const TENANTS = 40
 
 /** Delayed jobs that fall due in one second, from that second to the last stored result. */
 export const fire: Bench = async ({ stack, rounds, due }) => {
@@ -34,7 +34,8 @@ export const fire: Bench = async ({ stack, rounds, due }) => {
     const concurrency = Math.min(PER_TENANT, PER_HOST * hosts)
     const plan: Omit<CallPlan, 'client'> = { urls, calls: due, concurrency }
     const samples = await alternate(Math.ceil(rounds / 2), {
-      subject: () => fireAll({ installation, server, watch }, plan),
+      subject: () => fireAll({ installation, server, watch }, plan, false),
+      reusing: () => fireAll({ installation, server, watch }, plan, true),
       outbound: () => makeCalls(caller, { ...plan, client: 'outbound' }),
       fetch: () => makeCalls(caller, { ...plan, client: 'fetch' }),
       fresh: () => makeCalls(caller, { ...plan, client: 'fresh fetch' }),
@@ -46,14 +47,21 @@ export const fire: Bench = async ({ stack, rounds, due }) => {
 
 function compareAll(
   hosts: number,
-  { subject, outbound, fetch, fresh }: Record<'subject' | 'outbound' | 'fetch' | 'fresh', Sample[]>,
+  {
+    subject,
+    reusing,
+    outbound,
+    fetch,
+    fresh,
+  }: Record<'subject' | 'reusing' | 'outbound' | 'fetch' | 'fresh', Sample[]>,
 ): Figure[] {
   const where = hosts === 1 ? '1 host' : `${hosts} hosts`
   return [
     compare(`${where} : same client`, 'ms', { subject, floor: outbound }),
     compare(`${where} : same client`, 'CPU µs/call', { subject, floor: outbound }),
     compare(`${where} : fetch, fresh`, 'ms', { subject, floor: fresh }),
-    compare(`${where} : fetch, pooled`, 'ms', { subject, floor: fetch }, '≤ 2'),
+    compare(`${where} : fetch, pooled`, 'ms', { subject, floor: fetch }),
+    compare(`${where}, reusing : fetch, pooled`, 'ms', { subject: reusing, floor: fetch }, '≤ 2'),
   ]
 }
 
@@ -61,10 +69,15 @@ type Watch = ReturnType<typeof openWatch>
 type Stage = { installation: Installation; server: Server; watch: Watch }
 
 /** From the tick on which they are due until the last result is stored. */
-async function fireAll({ installation, server, watch }: Stage, plan: Omit<CallPlan, 'client'>) {
+async function fireAll(
+  { installation, server, watch }: Stage,
+  plan: Omit<CallPlan, 'client'>,
+  reusesConnection: boolean,
+) {
   const storingMs = 1000 + plan.calls / 2
   const dueAt = Math.ceil((Date.now() + storingMs) / 1000) * 1000
-  await storeJobs({ installation, server }, plan, dueAt)
+  const job = (url: string) => ({ ...delayedJob(url, dueAt), reuse_connection: reusesConnection })
+  await storeJobs({ installation, server }, plan, job)
   if (Date.now() > dueAt) throw new Error('the jobs could not be stored before they were due')
   await Bun.sleep(dueAt - Date.now() - 50)
   const { result, cpu } = await withCpu(server.pid, async () => {
@@ -78,13 +91,13 @@ async function fireAll({ installation, server, watch }: Stage, plan: Omit<CallPl
 function storeJobs(
   { installation, server }: Pick<Stage, 'installation' | 'server'>,
   { urls, calls }: Omit<CallPlan, 'client'>,
-  dueAt: number,
+  job: (url: string) => object,
 ) {
   const key = installation.residents.shift()?.key
   let stored = 0
   const request = () => {
     const url = urls[stored % urls.length] as string
-    return stored++ < calls ? requestText(PATH, key, delayedJob(url, dueAt)) : undefined
+    return stored++ < calls ? requestText(PATH, key, job(url)) : undefined
   }
   return load(server, { clients: 64, request })
 }

@@ -96,7 +96,7 @@ test('A receiver has 10 s to answer', async () => {
 })
 
 describe('A paused webhook', () => {
-  test('has its events held, and receives them in order when it is resumed', async () => {
+  test('has its events held, and receives them from the oldest on when it is resumed', async () => {
     await using acme = await newParty()
     const { target } = acme
     const webhook = await acme.createWebhook(target.url)
@@ -112,7 +112,10 @@ describe('A paused webhook', () => {
     expect(resent).toMatchObject(plain(409))
     await acme.change(webhook, { active: true })
     await acme.toTheEnd()
-    expect(told(target).map(({ data }) => data.identity_id)).toEqual(people)
+    const received = told(target).map(({ data }) => data.identity_id)
+    // The others are sent at the same time, one of them on the connection of the first.
+    expect(received[0]).toBe(people[0])
+    expect(received.toSorted()).toEqual(people.toSorted())
     expect(await acme.listDeliveries({ status: 'succeeded' })).toHaveLength(3)
   })
 
