@@ -55,10 +55,11 @@ export function createSend(parts: { outbound: Outbound; clock: Clock; brandName:
     const startedAt = clock.now()
     const started = clock.monotonic()
     const { body, headersWith } = composeRequest(input, brandName, startedAt)
+    const headers = headersWith(endpoint.headers)
     const result = await outbound.send({
       url: endpoint.url,
       method: 'POST',
-      headers: headersWith(endpoint.headers),
+      headers,
       body,
       timeoutMs: options.timeoutMs,
       maxResponseBytes: KEPT_RESPONSE_BYTES,
@@ -74,13 +75,18 @@ export function createSend(parts: { outbound: Outbound; clock: Clock; brandName:
       startedAt,
       endedAt,
       durationMs: Math.max(Math.round(clock.monotonic() - started), 0),
-      request: { url: endpoint.url, headers: headersWith(maskHeaders(endpoint.headers)) },
+      request: {
+        url: endpoint.url,
+        headers: hasAny(endpoint.headers) ? headersWith(maskHeaders(endpoint.headers)) : headers,
+      },
       response: responseOf(result),
       address: result.address,
       timings: result.timings,
     }
   }
 }
+
+const hasAny = (headers: Record<string, string>) => Object.keys(headers).length > 0
 
 /** The response as stored. Streaming mode omits a character that the size limit cut in two. */
 function responseOf(result: OutboundResult): Sent['response'] {
