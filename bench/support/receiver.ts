@@ -1,4 +1,4 @@
-const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok'
+const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
 const WEBHOOK_ID = /\r\nwebhook-id: ([^\r]+)\r\n/i
 const POLL_MS = 5
 const TIMEOUT_MS = 10_000
@@ -7,7 +7,7 @@ export type Receiver = ReturnType<typeof listen>
 
 /**
  * Receives deliveries in this process, which shares its clock with the senders of the events, and records
- * when the first byte of each was there. On a bare socket: each delivery has a connection.
+ * when the first byte of each was there. On bare sockets, which stay open for further deliveries.
  */
 export function listen(stack: AsyncDisposableStack) {
   const arrivals = new Map<string, number>()
@@ -20,7 +20,7 @@ export function listen(stack: AsyncDisposableStack) {
         const id = WEBHOOK_ID.exec(chunk.toString('latin1'))?.[1]
         if (id === undefined) return
         if (!arrivals.has(id)) arrivals.set(id, now)
-        socket.end(ANSWER)
+        socket.write(ANSWER)
       },
     },
   })
