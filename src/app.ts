@@ -48,14 +48,11 @@ import { VERSION } from './platform/version.ts'
 
 export type Gatehouse = ReturnType<typeof createApp>
 
-/**
- * Creates every route and background loop. `precompile` builds all routes at start instead of on
- * their first request; `origins` says where each setting comes from.
- */
+/** Creates every route and background loop. `origins` says where each setting comes from. */
 export function createApp(
   platform: Platform,
   config: Config,
-  { precompile = false, origins }: { precompile?: boolean; origins?: Origins } = {},
+  { origins }: { origins?: Origins } = {},
 ) {
   const { db, clock, log, metrics, metering, keys, tenants, instances, retention } = platform
   const storageWatch = createStorageWatch(platform)
@@ -177,7 +174,6 @@ export function createApp(
   const app = new Elysia({
     normalize: false,
     strictPath: true,
-    precompile,
     handler: { standardHostname: false },
   })
     .use(middleware)

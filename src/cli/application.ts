@@ -1,4 +1,4 @@
-import { createApp, type Gatehouse } from '../app.ts'
+import type { Gatehouse } from '../app.ts'
 import type { Config } from '../config/index.ts'
 import type { Db } from '../db/open.ts'
 import type { Actor } from '../platform/audit/index.ts'
@@ -51,6 +51,7 @@ export async function withApplication<T>(
   const db = openConfigured(config)
   try {
     refuseUnmigrated(db)
+    const { createApp } = await import('../app.ts')
     const log = createLog({ level: 'warn', format: 'text', now: systemClock.now, write: io.err })
     const platform = await platformOn({ config, db, log })
     return await work({ gatehouse: createApp(platform, config), platform, actor: cliActor() })

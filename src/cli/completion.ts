@@ -3,12 +3,13 @@ import { type Command, EXIT, oneOf } from './command.ts'
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 
 /** Prints a script that completes the verbs of `commands` and their options. */
-export const completionOf = (commands: () => readonly Command[]): Command => ({
+export const completionOf = (commands: () => Promise<readonly Command[]>): Command => ({
   name: 'completion',
   summary: 'Print a shell completion script, as in: source <(gatehouse completion bash)',
   positionals: ['SHELL'],
   runBare: async ({ io, args }) => {
-    await io.out(scripts[oneOf(SHELLS, 'SHELL', args[0])](commands()))
+    const script = scripts[oneOf(SHELLS, 'SHELL', args[0])]
+    await io.out(script(await commands()))
     return EXIT.ok
   },
 })

@@ -1,6 +1,5 @@
 import { settingFlags } from '../config/index.ts'
 import { type Command, type Option, table } from './command.ts'
-import { commands } from './commands.ts'
 
 /** Options of every command. */
 export const COMMON_OPTIONS: Record<string, Option> = {
@@ -9,7 +8,8 @@ export const COMMON_OPTIONS: Record<string, Option> = {
   help: { type: 'boolean', short: 'h', help: 'Show this help.' },
 }
 
-export const overview = (program: string): string =>
+/** The help of the program, with a line for each of `commands`. */
+export const overview = (commands: readonly Command[], program: string): string =>
   `Gatehouse: users and sign-in, scheduled jobs, messenger login and webhooks in one executable.
 
 Usage: ${program} [command] [options]

@@ -14,7 +14,7 @@ import {
   type Io,
   UsageError,
 } from './command.ts'
-import { commands } from './commands.ts'
+import { commandNames, loadCommand, loadCommands } from './commands.ts'
 import { COMMON_OPTIONS, helpOf, overview } from './help.ts'
 import { loadChecked } from './load.ts'
 import { sentenceOf } from './sentences.ts'
@@ -33,11 +33,12 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
 }
 
 async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
-  const { command, rest, isNamed } = findCommand(argv)
+  const { name, rest, isNamed } = findCommand(argv)
   if (argv[0] === 'help' || (!isNamed && asksForHelp(argv))) {
-    await io.out(overview(io.program))
+    await io.out(overview(await loadCommands(), io.program))
     return EXIT.ok
   }
+  const command = (await loadCommand(name)) as Command
   const { options, args } = parse(command, rest)
   if (options.help) {
     await io.out(helpOf(command, io.program))
@@ -51,7 +52,8 @@ const asksForHelp = (argv: readonly string[]) =>
   argv.some((word) => word === '--help' || word === '-h')
 
 interface Found {
-  command: Command
+  /** The name of a command that exists. */
+  name: string
   /** The words without the command's name. */
   rest: string[]
   /** Whether the command line names the command. */
@@ -62,13 +64,12 @@ interface Found {
 function findCommand(argv: readonly string[]): Found {
   const start = commonOptionsAtStart(argv)
   const [first = '', second = ''] = argv.slice(start)
-  const serve = { command: named('serve'), rest: [...argv], isNamed: false }
+  const serve = { name: 'serve', rest: [...argv], isNamed: false }
   if (first === '' || first === 'help' || first.startsWith('-')) return serve
   const behind = (words: number) => [...argv.slice(0, start), ...argv.slice(start + words)]
-  const pair = commands.find(({ name }) => name === `${first} ${second}`)
-  if (pair) return { command: pair, rest: behind(2), isNamed: true }
-  const single = commands.find(({ name }) => name === first)
-  if (single) return { command: single, rest: behind(1), isNamed: true }
+  const pair = `${first} ${second}`
+  if (commandNames.includes(pair)) return { name: pair, rest: behind(2), isNamed: true }
+  if (commandNames.includes(first)) return { name: first, rest: behind(1), isNamed: true }
   throw new UsageError(unknownCommand(first, second))
 }
 
@@ -83,32 +84,28 @@ function commonOptionsAtStart(argv: readonly string[]): number {
   }
 }
 
-const named = (name: string): Command =>
-  commands.find((command) => command.name === name) as Command
-
 function unknownCommand(first: string, second: string): string {
-  const names = commands.map(({ name }) => name)
-  const hint = nearestCommand(first, second, names)
+  const hint = nearestCommand(first, second)
   if (hint) return `unknown command ${`${first} ${second}`.trim()}; did you mean ${hint}?`
-  const group = names.filter((name) => name.startsWith(`${first} `))
+  const group = commandNames.filter((name) => name.startsWith(`${first} `))
   return group.length > 0
     ? `${first}: must be one of ${group.join(', ')}`
     : `unknown command ${first}`
 }
 
 /** Compares word by word: as a whole, a verb with the opposite meaning would count as close. */
-function nearestCommand(first: string, second: string, names: string[]): string | undefined {
+function nearestCommand(first: string, second: string): string | undefined {
   const group = nearest(
     first,
-    names.map((name) => name.split(' ')[0] ?? name),
+    commandNames.map((name) => name.split(' ')[0] ?? name),
   )
-  const verbs = names
+  const verbs = commandNames
     .filter((name) => name.startsWith(`${group} `))
     .map((name) => name.split(' ')[1] ?? '')
   const verb = nearest(second, verbs)
   if (group !== undefined && verb !== undefined) return `${group} ${verb}`
-  if (group !== undefined && group !== first && names.includes(group)) return group
-  return second === '' ? nearest(first, names) : undefined
+  if (group !== undefined && group !== first && commandNames.includes(group)) return group
+  return second === '' ? nearest(first, commandNames) : undefined
 }
 
 function parse(command: Command, rest: string[]) {

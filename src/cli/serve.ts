@@ -1,4 +1,3 @@
-import { createApp } from '../app.ts'
 import type { Config } from '../config/index.ts'
 import { createLinks } from '../console/operators/links.ts'
 import { createOperatorStore } from '../console/operators/store/index.ts'
@@ -36,6 +35,8 @@ export const serve: Command = {
 
 async function serveUntilStopped({ config, loaded, io, options }: Configured): Promise<ExitCode> {
   const isPaused = options.paused === true
+  // Loaded here: the help and the completion of the shell read the options of each command.
+  const { createApp } = await import('../app.ts')
   const log = logFor(config, io)
   const db = openConfigured(config)
   const applied = migrateConfigured(config, db)
@@ -45,7 +46,7 @@ async function serveUntilStopped({ config, loaded, io, options }: Configured): P
   const platform = await platformOn({ config, db, log })
   const setUpToken = await setUpTokenIn(platform)
   const origins = loaded.ok ? { origins: loaded.origin } : {}
-  const gatehouse = createApp(platform, config, { precompile: true, ...origins })
+  const gatehouse = createApp(platform, config, origins)
   const listener = listening(() => listen(gatehouse.app, config.server, log), config)
   try {
     await gatehouse.start({ isPaused })

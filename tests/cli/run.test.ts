@@ -4,7 +4,7 @@ import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { join } from 'node:path'
 import { migrations } from '../../drizzle/index.ts'
 import { table } from '../../src/cli/command.ts'
-import { commands } from '../../src/cli/commands.ts'
+import { loadCommands } from '../../src/cli/commands.ts'
 import { SYSTEM_TENANT_ID } from '../../src/platform/system-tenant.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -26,6 +26,7 @@ async function newHome({ env = {}, isEmpty = false } = {}) {
 
 test('Help lists every command, and --help after a command explains it without running it', async () => {
   using home = await newHome({ isEmpty: true })
+  const commands = await loadCommands()
   for (const word of ['--help', '-h', 'help']) {
     const { code, out } = await home.gatehouse(word)
     expect(code).toBe(0)
