@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type {
   AuthorizationAnswer,
   CheckParseAnswer,
@@ -10,6 +9,7 @@ import type {
 import modulePath from '../../../../../node_modules/@cedar-policy/cedar-wasm/web/cedar_wasm_bg.wasm' with {
   type: 'file',
 }
+import { readEmbedded } from '../../../../platform/embedded.ts'
 
 /** An instance of Cedar. It must not be used again after anything here has thrown. */
 export interface Cedar {
@@ -44,7 +44,7 @@ let compiled: WebAssembly.Module | undefined
  * allow one instance per process, and so no recovery from a panic; this is the part that is needed.
  */
 export function startCedar(): Cedar {
-  compiled ??= new WebAssembly.Module(readFileSync(modulePath as string))
+  compiled ??= new WebAssembly.Module(readEmbedded(modulePath as string))
   const wasm = instantiate(compiled)
   return {
     parts: (text) => wasm.policySetTextToParts(...put(wasm, text)),

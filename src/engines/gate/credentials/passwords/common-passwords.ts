@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import embedded from '../../../../../node_modules/@zxcvbn-ts/language-common/src/passwords.json' with {
   type: 'file',
 }
+import { readEmbedded } from '../../../../platform/embedded.ts'
 import { isPattern } from './patterns.ts'
 
 /** The types describe the content of the file, but the import is its path. */
@@ -52,7 +52,7 @@ let known: Set<string> | undefined
 /** About 18,000 of the most frequently leaked passwords, in lower case. */
 function list(): Set<string> {
   known ??= new Set(
-    (JSON.parse(readFileSync(listPath, 'utf8')) as string[]).filter(
+    (JSON.parse(new TextDecoder().decode(readEmbedded(listPath))) as string[]).filter(
       (password) => password.length >= MIN_LENGTH,
     ),
   )
