@@ -32,6 +32,12 @@ interface Compilation {
 /** Functions in functions run rarely: their bytecode would be a quarter of all. */
 const BYTECODE_DEPTH = 1
 
+/**
+ * How many times later than usual functions are compiled to machine code, until the server listens:
+ * most of what a start runs does not run again.
+ */
+const START_JIT_POLICY = 8
+
 /** What goes wherever the executable goes, by the names of the files. */
 export interface Companions {
   'THIRD-PARTY-NOTICES': string
@@ -80,6 +86,7 @@ export async function compile(compilation: Compilation): Promise<Companions> {
     compile: {
       ...(runtime && { target: runtime.target, executablePath: runtime.executablePath }),
       outfile: unfinished,
+      jitPolicy: START_JIT_POLICY,
       autoloadDotenv: false,
       autoloadBunfig: false,
       autoloadTsconfig: false,

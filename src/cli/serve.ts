@@ -55,6 +55,8 @@ async function serveUntilStopped({ config, loaded, io, options }: Configured): P
     db.close()
     throw error
   }
+  // The executable starts with a compiler that waits longer (scripts/build.ts).
+  Bun.unsafe.setJITPolicy(1)
   const stopSignal = nextSignal()
   log.info('listening', { url: listener.url, dataDir, version: VERSION })
   if (isPaused)
