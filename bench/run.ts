@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { authorize } from './authorize.ts'
 import { backup } from './backup.ts'
 import { boot } from './boot.ts'
+import { commands } from './commands.ts'
 import { create } from './create.ts'
 import { deliver } from './deliver.ts'
 import { fire } from './fire.ts'
@@ -44,6 +45,7 @@ const BENCHES: Record<string, Bench> = {
   scrape,
   backup,
   boot,
+  commands,
 }
 
 const FULL = { rounds: 5, ms: 1000, crowd: 200_000, due: 5000, stored: 1_000_000, minutes: 1 }

@@ -1,0 +1,2 @@
+/** A program that prints a line and ends. */
+console.log('a line')
