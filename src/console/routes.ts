@@ -1,4 +1,4 @@
-import { type AnyElysia, Elysia } from 'elysia'
+import type { AnyElysia } from 'elysia'
 import type { Config, Origins } from '../config/index.ts'
 import type { Delivery } from '../delivery/index.ts'
 import type { Clockwork } from '../engines/clockwork/index.ts'
@@ -57,7 +57,7 @@ export function consolePages(parts: {
   origins: Origins | undefined
   backups: Backups
   mail: Mail
-}): AnyElysia {
+}): AnyElysia[] {
   const { platform, gate, operators, addressOf } = parts
   const middleware = createConsoleMiddleware({
     ...parts,
@@ -91,10 +91,11 @@ export function consolePages(parts: {
     checklists: createChecklists(platform),
   }
 
-  return new Elysia({ name: 'console pages' })
-    .use(sessionRoutes(services))
-    .use(createPages(services, addresses, PAGES))
-    .use(shortAddresses(services, addresses, PAGES))
+  return [
+    sessionRoutes(services),
+    createPages(services, addresses, PAGES),
+    shortAddresses(services, addresses, PAGES),
+  ]
 }
 
 const MAX_USER_AGENT_LENGTH = 512

@@ -23,20 +23,18 @@ type Services = Parameters<typeof identityRoutes>[0] &
   Parameters<typeof publicRoutes>[0] &
   Parameters<typeof selfServiceRoutes>[0]
 
-/** Every route of the engine. */
-export const createRoutes = (parts: Services) =>
-  new Elysia()
-    .group('/v1/gate', (gate) =>
-      gate
-        .use(identityRoutes(parts))
-        .use(sessionRoutes(parts))
-        .use(flowRoutes(parts))
-        .use(accessTokenRoutes(parts))
-        .use(authorizationRoutes(parts))
-        .use(settingsRoutes(parts))
-        .use(brandingRoutes(parts))
-        .use(webhookRoutes(parts)),
-    )
-    .use(authzenRoutes(parts))
-    .use(publicRoutes(parts))
-    .use(selfServiceRoutes(parts))
+/** Every route of the engine. A list, because the framework copies the routes of each level. */
+export const createRoutes = (parts: Services) => [
+  new Elysia({ prefix: '/v1/gate' })
+    .use(identityRoutes(parts))
+    .use(sessionRoutes(parts))
+    .use(flowRoutes(parts))
+    .use(accessTokenRoutes(parts))
+    .use(authorizationRoutes(parts))
+    .use(settingsRoutes(parts))
+    .use(brandingRoutes(parts))
+    .use(webhookRoutes(parts)),
+  authzenRoutes(parts),
+  publicRoutes(parts),
+  selfServiceRoutes(parts),
+]

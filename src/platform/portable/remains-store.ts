@@ -1,5 +1,6 @@
 import { getTableName } from 'drizzle-orm'
 import type { Db } from '../../db/open.ts'
+import { late } from '../../db/statements.ts'
 import { TENANT, tenantColumn } from './rows.ts'
 import type { Portable, PortableTable } from './table.ts'
 
@@ -49,11 +50,13 @@ export function createRemainsStore({ client }: Db) {
     },
     /** Returns a function that deletes up to `limit` rows with all that refer to them. */
     remover({ name, column }: Owned) {
-      const statement = client.prepare<unknown, [string, number]>(
-        `DELETE FROM "${name}" WHERE rowid IN
-          (SELECT rowid FROM "${name}" WHERE "${column}" = ? LIMIT ?) RETURNING 1`,
+      const statement = late(() =>
+        client.prepare<unknown, [string, number]>(
+          `DELETE FROM "${name}" WHERE rowid IN
+            (SELECT rowid FROM "${name}" WHERE "${column}" = ? LIMIT ?) RETURNING 1`,
+        ),
       )
-      return (tenantId: string, limit: number): number => statement.all(tenantId, limit).length
+      return (tenantId: string, limit: number): number => statement().all(tenantId, limit).length
     },
   }
 }

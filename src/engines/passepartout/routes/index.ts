@@ -12,7 +12,7 @@ import { sandboxRoutes } from './sandbox.ts'
 import { telegramRoutes } from './telegram.ts'
 import { userRoutes } from './users.ts'
 
-/** Every route of the engine. */
+/** Every route of the engine. A list, because the framework copies the routes of each level. */
 export const createRoutes = (parts: {
   loginStart: LoginStart
   statusOf: StatusOf
@@ -23,9 +23,10 @@ export const createRoutes = (parts: {
   pages: Pages
   access: Access
   maxBody: number
-}) =>
-  new Elysia()
-    .group('/v1/passepartout', (passepartout) =>
-      passepartout.use(loginRoutes(parts)).use(userRoutes(parts)).use(telegramRoutes(parts)),
-    )
-    .use(sandboxRoutes(parts))
+}) => [
+  new Elysia({ prefix: '/v1/passepartout' })
+    .use(loginRoutes(parts))
+    .use(userRoutes(parts))
+    .use(telegramRoutes(parts)),
+  sandboxRoutes(parts),
+]
