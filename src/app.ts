@@ -54,18 +54,20 @@ export function createApp(
   config: Config,
   { origins }: { origins?: Origins } = {},
 ) {
-  const { db, clock, log, metrics, metering, keys, tenants, instances, retention } = platform
+  const { db, clock, log, metrics, metering, keys, tenants, instances, retention, siblings } =
+    platform
   const storageWatch = createStorageWatch(platform)
   const contexts = createRequestContexts({
     clock,
     metering,
+    siblings,
     perMinute: config.limits.requestsPerMinute,
   })
   const { maxBodyBytes: maxBody } = config.server
   const turns = createTurns()
   const access = createAccess({ keys, contexts, turns, addressOf, maxBody })
   const keyAccess = createKeyAccess({ keys, contexts, turns, maxBody })
-  const health = createHealth({ db, metrics, metricsEnabled: config.metrics.enabled })
+  const health = createHealth({ db, metrics, siblings, metricsEnabled: config.metrics.enabled })
   retention.add(platform.audit.retention(config.retention.auditMs), platform.alerts.retention)
   retention.add(...metering.retention(config.retention.usageMs), platform.testReceivers.retention)
   const clockwork = createClockwork(platform, config, {
@@ -214,7 +216,7 @@ export function createApp(
     .use(passepartout.routes)
     .use(relay.routes)
     .use(notifications.routes)
-    .use(createManifestRoutes({ manifests, clock, access }))
+    .use(createManifestRoutes({ manifests, clock, access, siblings }))
     .use(installationRoutes)
 
   function tell(event: OperationalEvent) {

@@ -19,6 +19,7 @@ const ROOMS = [
   ['views', /^views\//],
   ['console', /^src\/console\//],
   ['app', /^src\/app\.ts$/],
+  ['supervisor', /^src\/supervisor\//],
   ['cli', /^src\/cli\//],
   ['main', /^src\/main\.ts$/],
 ] as const

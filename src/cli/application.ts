@@ -9,13 +9,19 @@ import { createPlatform, type Platform } from '../platform/platform.ts'
 import { thisProcess } from '../platform/process.ts'
 import { createSealing } from '../platform/sealing/index.ts'
 import { openKeyRing } from '../platform/sealing/open-key-ring.ts'
+import { ALONE, type Siblings } from '../platform/siblings.ts'
 import { VERSION } from '../platform/version.ts'
 import type { Io } from './command.ts'
 import { cliActor, openConfigured, refuseNoData, refuseUnmigrated } from './open.ts'
 
 /** The platform of a configuration, as the server has it. */
-export async function platformOn(on: { config: Config; db: Db; log: Log }): Promise<Platform> {
-  const { config, db, log } = on
+export async function platformOn(on: {
+  config: Config
+  db: Db
+  log: Log
+  siblings?: Siblings | undefined
+}): Promise<Platform> {
+  const { config, db, log, siblings = ALONE } = on
   const { outbound, brand, metering, dataDir } = config
   return createPlatform({
     db,
@@ -31,6 +37,7 @@ export async function platformOn(on: { config: Config; db: Db; log: Log }): Prom
     keyPrefix: brand.prefix,
     metering,
     process: thisProcess(VERSION),
+    siblings,
   })
 }
 

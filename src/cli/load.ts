@@ -1,6 +1,15 @@
-import { type LoadInput, type LoadResult, loadConfig } from '../config/index.ts'
+import { type LoadInput, type LoadResult, loadConfig, settingFlags } from '../config/index.ts'
 import { messageOf } from '../db/errors.ts'
 import { parseAllowList } from '../platform/outbound/index.ts'
+import type { Invocation } from './command.ts'
+
+/** The options that are settings, and the one that names the configuration file. */
+export function flagsAmong(options: Invocation['options']): Record<string, string> {
+  const names = ['config', ...settingFlags.map(({ name }) => name)]
+  return Object.fromEntries(
+    names.flatMap((name) => (typeof options[name] === 'string' ? [[name, options[name]]] : [])),
+  )
+}
 
 /** Loads the configuration and also checks what only the modules that use it can check. */
 export function loadChecked(input: LoadInput): LoadResult {

@@ -16,7 +16,7 @@ import {
 } from './command.ts'
 import { commandNames, loadCommand, loadCommands } from './commands.ts'
 import { COMMON_OPTIONS, helpOf, overview } from './help.ts'
-import { loadChecked } from './load.ts'
+import { flagsAmong, loadChecked } from './load.ts'
 import { sentenceOf } from './sentences.ts'
 
 /** Runs the command in `argv` and returns its exit code. */
@@ -177,13 +177,6 @@ async function print(io: Io, json: boolean, outcome: Answer | ExitCode): Promise
   if (typeof outcome === 'number') return outcome
   await io.out(json ? `${JSON.stringify(outcome.json)}\n` : `${outcome.text}\n`)
   return outcome.exit ?? EXIT.ok
-}
-
-function flagsAmong(options: Invocation['options']): Record<string, string> {
-  const names = ['config', ...settingFlags.map(({ name }) => name)]
-  return Object.fromEntries(
-    names.flatMap((name) => (typeof options[name] === 'string' ? [[name, options[name]]] : [])),
-  )
 }
 
 /** Prints an error on standard error, with `--json` as an object. It can quote a file or a name. */

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { asStorageError, isSystemError, messageOf } from '../db/errors.ts'
+import { conflict } from '../platform/errors.ts'
 
 /** An error as a sentence for people; system errors name the path first. */
 export function sentenceOf(error: unknown): string {
@@ -42,6 +43,16 @@ function ownerOf(path: string): { path: string; uid: number } | undefined {
     return { path, uid: statSync(path).uid }
   } catch {
     return dirname(path) === path ? undefined : ownerOf(dirname(path))
+  }
+}
+
+/** Runs `begin`, which listens on a port. A failure becomes a sentence that says what to do. */
+export function listening<T>(begin: () => T, server: { host: string; port: number }): T {
+  try {
+    return begin()
+  } catch (error) {
+    const sentence = sentenceOnListening(error, server)
+    throw sentence === undefined ? error : conflict(sentence)
   }
 }
 

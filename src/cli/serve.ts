@@ -1,23 +1,21 @@
-import type { Config } from '../config/index.ts'
 import { createLinks } from '../console/operators/links.ts'
 import { createOperatorStore } from '../console/operators/store/index.ts'
-import { type Listener, serve as listen } from '../http/serve.ts'
+import { serve as listen } from '../http/serve.ts'
 import { sleep, systemClock } from '../platform/clock.ts'
-import { conflict } from '../platform/errors.ts'
 import { nameInstallation } from '../platform/installation.ts'
-import { createLog, type Log } from '../platform/log.ts'
+import type { Log } from '../platform/log.ts'
 import type { Platform } from '../platform/platform.ts'
 import { VERSION } from '../platform/version.ts'
+import { joinSupervisor, roleIn, type StopReason, type Worker } from '../supervisor/worker.ts'
 import { platformOn } from './application.ts'
-import { type Command, type Configured, EXIT, type ExitCode, type Io } from './command.ts'
+import { type Command, type Configured, EXIT, type ExitCode } from './command.ts'
 import { firstSteps } from './first-steps.ts'
+import { logFor } from './log.ts'
 import { migrateConfigured, openConfigured } from './open.ts'
-import { sentenceOnListening } from './sentences.ts'
+import { listening } from './sentences.ts'
+import { GRACE_MS, LAST_WORDS_MS } from './stopping.ts'
+import { processesIn, supervise } from './supervise.ts'
 
-/** How long calls in progress at SIGTERM may take to finish. */
-const GRACE_MS = 25_000
-/** How long the process then waits for calls that it cut off. */
-const LAST_WORDS_MS = 3000
 /** How long storing request counts may take: another process may be writing, or the disk be full. */
 const USAGE_GRACE_MS = 8000
 
@@ -30,24 +28,36 @@ export const serve: Command = {
       help: 'Serve requests, but run no jobs, deliveries, emails or bots. Use it to check a restored backup.',
     },
   },
-  run: serveUntilStopped,
+  run: (invocation) => {
+    const role = roleIn(invocation.io.env)
+    if (role) return serveUntilStopped(invocation, joinSupervisor(role))
+    return processesIn(invocation.config) > 1
+      ? supervise(invocation)
+      : serveUntilStopped(invocation, undefined)
+  },
 }
 
-async function serveUntilStopped({ config, loaded, io, options }: Configured): Promise<ExitCode> {
+/** Serves until a signal. `worker` is set if this process shares the port with others. */
+async function serveUntilStopped(
+  { config, loaded, io, options }: Configured,
+  worker: Worker | undefined,
+): Promise<ExitCode> {
   const isPaused = options.paused === true
   // Loaded here: the help and the completion of the shell read the options of each command.
   const { createApp } = await import('../app.ts')
-  const log = logFor(config, io)
+  const log = logFor(config, io, worker && { process: worker.number })
   const db = openConfigured(config)
   const applied = migrateConfigured(config, db)
   if (applied.length > 0) log.info('migrated', { steps: applied.length, to: applied.at(-1) })
   const { dataDir } = config
   await nameInstallation({ db, clock: systemClock })
-  const platform = await platformOn({ config, db, log })
-  const setUpToken = await setUpTokenIn(platform)
+  const platform = await platformOn({ config, db, log, siblings: worker?.siblings })
+  const isFirst = worker?.isFirst ?? true
+  const setUpToken = isFirst ? await setUpTokenIn(platform) : undefined
   const origins = loaded.ok ? { origins: loaded.origin } : {}
   const gatehouse = createApp(platform, config, origins)
-  const listener = listening(() => listen(gatehouse.app, config.server, log), config)
+  const place = worker ? { ...config.server, port: worker.port, isShared: true } : config.server
+  const listener = listening(() => listen(gatehouse.app, place, log), config.server)
   try {
     await gatehouse.start({ isPaused })
   } catch (error) {
@@ -57,22 +67,29 @@ async function serveUntilStopped({ config, loaded, io, options }: Configured): P
   }
   // The executable starts with a compiler that waits longer (scripts/build.ts).
   Bun.unsafe.setJITPolicy(1)
-  const stopSignal = nextSignal()
-  log.info('listening', { url: listener.url, dataDir, version: VERSION })
+  const stopAsked = worker ? worker.stopAsked : nextSignal()
+  if (worker) log.info('process started', { pid: process.pid })
+  else log.info('listening', { url: listener.url, dataDir, version: VERSION })
+  worker?.ready()
   if (isPaused)
     log.warn('paused: no jobs, deliveries, emails or bots until a start without --paused')
-  const hasTenant = platform.tenants.list().length > 0
-  const steps = firstSteps({ io, config, port: listener.port, setUpToken, hasTenant })
-  if (steps) io.err(steps)
+  if (isFirst) {
+    const hasTenant = platform.tenants.list().length > 0
+    const steps = firstSteps({ io, config, port: listener.port, setUpToken, hasTenant })
+    if (steps) io.err(steps)
+  }
 
-  const signal = await stopSignal
+  const { signal, withAll } = await stopAsked
   log.info('stopping', { signal })
-  exitOnSecondSignal()
-  gatehouse.drain()
-  await sleep(systemClock, config.server.drainMs)
+  if (!worker) exitOnSecondSignal()
+  if (withAll) {
+    gatehouse.drain()
+    await sleep(systemClock, config.server.drainMs)
+  }
   const giveUp = systemClock.after(GRACE_MS + LAST_WORDS_MS, () => abandon(log))
   const lost = await shutDown()
   giveUp()
+  worker?.leave()
   log.info('stopped')
   return lost > 0 ? EXIT.failure : EXIT.ok
 
@@ -86,26 +103,10 @@ async function serveUntilStopped({ config, loaded, io, options }: Configured): P
   }
 }
 
-function listening(begin: () => Listener, { server }: Config): Listener {
-  try {
-    return begin()
-  } catch (error) {
-    const sentence = sentenceOnListening(error, server)
-    throw sentence === undefined ? error : conflict(sentence)
-  }
-}
-
 /** The token of the setup link for the first operator; undefined once there is an admin. */
 async function setUpTokenIn({ db, clock, audit }: Platform): Promise<string | undefined> {
   const store = createOperatorStore(db)
   return store.hasAdmin() ? undefined : createLinks({ db, clock, audit, store }).issueSetUp()
-}
-
-function logFor({ log }: Config, io: Io): Log {
-  const format = log.format === 'auto' ? (io.isOutTerminal ? 'text' : 'json') : log.format
-  // A log that can't be written, as on a full disk, must not stop the server.
-  const write = (line: string) => void Promise.resolve(io.out(`${line}\n`)).catch(() => {})
-  return createLog({ level: log.level, format, now: systemClock.now, write })
 }
 
 /** Exits. The leases of unfinished work run out, and the next process takes it over. */
@@ -116,9 +117,9 @@ function abandon(log: Log) {
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
-const nextSignal = (): Promise<NodeJS.Signals> =>
+const nextSignal = (): Promise<StopReason> =>
   new Promise((resolve) => {
-    for (const signal of SIGNALS) process.once(signal, resolve)
+    for (const signal of SIGNALS) process.once(signal, () => resolve({ signal, withAll: true }))
   })
 
 /** Makes a second signal end the process immediately. */

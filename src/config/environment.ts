@@ -8,8 +8,12 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** The variable that names the configuration file. */
 export const FILE_VARIABLE = 'GATEHOUSE_CONFIG'
 
+/** Not a setting: the supervisor of several processes sets it for each of them. */
+export const WORKER_VARIABLE = 'GATEHOUSE_WORKER'
+
 const known = new Set([
   FILE_VARIABLE,
+  WORKER_VARIABLE,
   ...leaves.flatMap(({ variable }) => [variable, `${variable}_FILE`]),
 ])
 

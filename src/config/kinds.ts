@@ -16,6 +16,17 @@ export const integer = (minimum: number, maximum: number) =>
     write: (value) => value,
   })
 
+/** A whole number within bounds, or one word in place of it. */
+export const integerOr = <const W extends string>(minimum: number, maximum: number, word: W) =>
+  kindOf({
+    schema: Type.Unsafe<number | W>(
+      Type.Union([Type.Integer({ minimum, maximum }), Type.Literal(word)]),
+    ),
+    expected: `a whole number from ${minimum} to ${maximum}, or "${word}"`,
+    fromText: (text) => (/^-?\d+$/.test(text) ? Number(text) : text),
+    write: (value) => value,
+  })
+
 /** True or false. */
 export const toggle = kindOf({
   schema: Type.Boolean(),

@@ -1,7 +1,18 @@
 import { allowed, baseUrl, endpoint, host, mailbox, network, smtpUrl } from './addresses.ts'
 import { signingKey } from './keys.ts'
 import { list } from './kind.ts'
-import { choice, duration, integer, line, path, size, tick, toggle, word } from './kinds.ts'
+import {
+  choice,
+  duration,
+  integer,
+  integerOr,
+  line,
+  path,
+  size,
+  tick,
+  toggle,
+  word,
+} from './kinds.ts'
 import { secret, setting, table, tableEach, unset, type ValuesOf } from './setting.ts'
 
 /** Social login providers for the users of tenants. */
@@ -63,6 +74,11 @@ export const settings = {
   server: table('The HTTP server.', {
     host: setting(host, '127.0.0.1', 'The address to listen on. 0.0.0.0 listens on all networks.'),
     port: setting(integer(0, 65_535), 8420, 'The port to listen on. 0 chooses a free port.'),
+    processes: setting(
+      integerOr(1, 64, 'auto'),
+      1,
+      'How many processes serve the port. auto is one per processor core. More than 1 needs Linux.',
+    ),
     baseUrl: unset(
       baseUrl,
       'The public URL, used in links and mails. Default: the address listened on.',

@@ -7,6 +7,7 @@ import { installationOf, markOf } from '../platform/installation.ts'
 import type { Metrics } from '../platform/metrics/index.ts'
 import { createProcessMetrics } from '../platform/metrics/process.ts'
 import { createStorageMetrics } from '../platform/metrics/storage.ts'
+import type { Siblings } from '../platform/siblings.ts'
 import { COMMIT, VERSION } from '../platform/version.ts'
 
 const statusLike = (example: string) => t.Object({ status: t.String({ examples: [example] }) })
@@ -28,13 +29,22 @@ const LOST: Record<FileLoss['reason'], string> = {
 const WITHOUT_DATABASE = /^\/(?:healthz|readyz|metrics|assets\/.+)$/
 
 /** For load balancers, orchestrators and Prometheus; needs no credentials, reveals no secrets. */
-export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: boolean }) {
-  const { db, metrics, metricsEnabled } = parts
+export function createHealth(parts: {
+  db: Db
+  metrics: Metrics
+  siblings: Siblings
+  metricsEnabled: boolean
+}) {
+  const { db, metrics, siblings, metricsEnabled } = parts
   const ping = db.orm.select({ one: sql`1` }).from(sql`sqlite_schema`).limit(1).prepare()
   const installation = installationOf(db)
   const alive = { status: 'alive', ...(installation && { installation: markOf(installation) }) }
   let state: 'starting' | 'ready' | 'draining' = 'starting'
   const watch = metricsEnabled ? createOwnMetrics(metrics, db) : undefined
+  siblings.onScrape(() => {
+    watch?.watched()
+    return metrics.collect({ ofProcess: true })
+  })
 
   function readiness(): string {
     if (state !== 'ready') return state
@@ -82,7 +92,7 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
         if (!watch) throw notFound('metrics are off. To turn them on, set [metrics] enabled = true')
         set.headers['content-type'] = 'text/plain; version=0.0.4; charset=utf-8'
         watch.watched()
-        return metrics.render()
+        return siblings.render(metrics)
       },
       {
         detail: {

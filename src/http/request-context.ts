@@ -4,6 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { KeyEngine } from '../platform/engines.ts'
 import { rateLimited } from '../platform/errors.ts'
 import type { Metering } from '../platform/metering/index.ts'
+import type { Siblings } from '../platform/siblings.ts'
 import { rateLimitHeaders } from './rate-limit.ts'
 
 export type RequestContexts = ReturnType<typeof createRequestContexts>
@@ -23,10 +24,16 @@ export function createRequestContexts(parts: {
   clock: Clock
   metering: Metering
   perMinute: number
+  siblings: Siblings
 }) {
-  const { clock, metering, perMinute } = parts
+  const { clock, metering, perMinute, siblings } = parts
   const contexts = new WeakMap<Request, RequestContext>()
-  const burst = createBuckets({ clock, perMinute, nameOf: (keyId) => keyId })
+  const burst = createBuckets({
+    clock,
+    perMinute,
+    nameOf: (keyId) => keyId,
+    shared: { siblings, limit: 'requests of a key' },
+  })
 
   const of = (request: Request): RequestContext | undefined => contexts.get(request)
 

@@ -22,12 +22,13 @@ export interface Listener {
 }
 
 /**
- * HEAD is answered like GET and writes nothing. Rejects requests that a proxy could read
+ * With `isShared`, other processes may listen on the same port, and Linux spreads connections over
+ * them. HEAD is answered like GET and writes nothing. Rejects requests that a proxy could read
  * differently, and bodies over the limit, for which Bun would close the connection.
  */
 export function serve(
   app: AnyElysia,
-  { host, port }: { host: string; port: number },
+  { host, port, isShared = false }: { host: string; port: number; isShared?: boolean },
   log: Log,
 ): Listener {
   const server = Bun.serve({
@@ -41,8 +42,8 @@ export function serve(
       return plain(500, 'something went wrong on our side')
     },
     development: false,
-    // Otherwise `development: false` would let a second server take the same port unnoticed.
-    reusePort: false,
+    // If not set, `development: false` would let a second server take the same port unnoticed.
+    reusePort: isShared,
     routes: byNumberOfSegments((request: Bun.BunRequest) => answerTo(request, request.params)),
     fetch: (request) => answerTo(request, undefined),
   })

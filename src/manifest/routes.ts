@@ -6,6 +6,7 @@ import { createBuckets } from '../platform/buckets.ts'
 import type { Caller } from '../platform/caller.ts'
 import type { Clock } from '../platform/clock.ts'
 import { rateLimited } from '../platform/errors.ts'
+import type { Siblings } from '../platform/siblings.ts'
 import type { Manifests } from './index.ts'
 import { MAX_CHANGES, PER_MINUTE } from './limits.ts'
 import { Changes } from './model.ts'
@@ -28,9 +29,19 @@ export const optionsIn = ({ prune }: typeof query.static) => ({
 })
 
 /** The configuration of a tenant as one object. Endpoints are those of the key's environment. */
-export function createRoutes(parts: { manifests: Manifests; clock: Clock; access: Access }) {
-  const { manifests, clock, access } = parts
-  const buckets = createBuckets({ clock, perMinute: PER_MINUTE, nameOf: (tenantId) => tenantId })
+export function createRoutes(parts: {
+  manifests: Manifests
+  clock: Clock
+  access: Access
+  siblings: Siblings
+}) {
+  const { manifests, clock, access, siblings } = parts
+  const buckets = createBuckets({
+    clock,
+    perMinute: PER_MINUTE,
+    nameOf: (tenantId) => tenantId,
+    shared: { siblings, limit: 'manifests of a tenant' },
+  })
 
   function admit({ tenantId }: Caller) {
     const waitMs = buckets.take(tenantId)

@@ -6,6 +6,7 @@ import { MINUTE_MS } from './durations.ts'
 import { newId } from './ids.ts'
 import type { Process } from './process.ts'
 import { instances } from './schema.ts'
+import { ALONE, type Siblings } from './siblings.ts'
 
 export type InstanceRow = typeof instances.$inferSelect
 
@@ -21,8 +22,13 @@ export const MAX_SILENCE_MS = 2 * LONELY_BEAT_MS
 export type Instances = ReturnType<typeof createInstances>
 
 /** Times the heartbeats of others monotonically, so that setting the clock makes none look dead. */
-export function createInstances(parts: { db: Db; clock: Clock; process: Process }) {
-  const { db, clock } = parts
+export function createInstances(parts: {
+  db: Db
+  clock: Clock
+  process: Process
+  siblings?: Siblings
+}) {
+  const { db, clock, siblings = ALONE } = parts
   const { version, host, pid, isRunning } = parts.process
   const store = createStore(db)
   const seen = new Map<string, { beat: number; since: number }>()
@@ -102,7 +108,7 @@ export function createInstances(parts: { db: Db; clock: Clock; process: Process 
     await db.commit(() => store.remove(self)).catch(() => {})
   }
 
-  return { self, start, alive, list, onDeath, stop }
+  return { self, siblings, start, alive, list, onDeath, stop }
 }
 
 function createStore({ orm }: Db) {

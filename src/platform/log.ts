@@ -23,6 +23,8 @@ export function createLog(options: {
   level: LogLevel
   format: 'text' | 'json'
   now: () => number
+  /** Added to every line. */
+  common?: LogFields
   write: (line: string) => void
 }): Log {
   const lowest = LOG_LEVELS.indexOf(options.level)
@@ -34,7 +36,8 @@ export function createLog(options: {
     (level: LogLevel) =>
     (message: string, fields: LogFields = {}) => {
       if (!covers(level)) return
-      options.write(redact(format({ at: isoTime(options.now()), level, message, fields })))
+      const all = options.common ? { ...options.common, ...fields } : fields
+      options.write(redact(format({ at: isoTime(options.now()), level, message, fields: all })))
     }
 
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), covers }

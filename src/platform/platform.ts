@@ -17,6 +17,7 @@ import { type Random, random as systemRandom } from './random.ts'
 import { createResources } from './resources.ts'
 import { createRetention } from './retention.ts'
 import type { Sealing } from './sealing/index.ts'
+import { ALONE, type Siblings } from './siblings.ts'
 import { createTenants } from './tenants.ts'
 import { createTestReceivers } from './test-receiver/index.ts'
 
@@ -33,10 +34,12 @@ export function createPlatform(parts: {
   /** The included requests and prices of a month. */
   metering: Config['metering']
   process: Process
+  /** The other processes of this server; none by default. */
+  siblings?: Siblings
   /** Replaces the random numbers, for tests. */
   random?: Random
 }) {
-  const { db, clock, log, sealing, keyPrefix, random = systemRandom } = parts
+  const { db, clock, log, sealing, keyPrefix, random = systemRandom, siblings = ALONE } = parts
   const audit = createAudit({ db, clock })
   const keys = createKeys({ db, clock, audit, prefix: keyPrefix })
   const tenants = createTenants({ db, clock, audit, onChange: keys.forget })
@@ -45,7 +48,7 @@ export function createPlatform(parts: {
     resources.add(`${engine}:key`, (tenantId, id) => keys.isOf(tenantId, engine, id))
   const metrics = createMetrics()
   createOutboundMetrics(metrics, parts.outbound)
-  const testReceivers = createTestReceivers({ db, clock, sealing })
+  const testReceivers = createTestReceivers({ db, clock, sealing, siblings })
   return {
     db,
     clock,
@@ -54,13 +57,14 @@ export function createPlatform(parts: {
     testReceivers,
     sealing,
     random,
+    siblings,
     alerts: createAlerts({ db, clock }),
     audit,
     tenants,
     branding: createBranding({ db, clock, audit, tenants }),
     keys,
     resources,
-    instances: createInstances({ db, clock, process: parts.process }),
+    instances: createInstances({ db, clock, process: parts.process, siblings }),
     metrics,
     metering: createMetering({ db, clock, log, audit, metrics, config: parts.metering }),
     retention: createRetention({ db, clock, log }),

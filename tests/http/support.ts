@@ -19,8 +19,8 @@ interface Slow {
 /** The platform and the middleware with routes of the test's own, and a new key for each call. */
 export async function bootRoutes(routesOf: (access: Access) => AnyElysia) {
   const { platform, clock, tenant, stop } = await bootTestApp()
-  const { keys, metering, log } = platform
-  const contexts = createRequestContexts({ clock, metering, perMinute: 6000 })
+  const { keys, metering, log, siblings } = platform
+  const contexts = createRequestContexts({ clock, metering, siblings, perMinute: 6000 })
   const turns = createTurns()
   const access = createAccess({ keys, contexts, turns, addressOf: () => undefined, maxBody: 1000 })
   const metrics = createHttpMetrics(createMetrics())

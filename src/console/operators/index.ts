@@ -5,6 +5,7 @@ import type { Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import type { RetentionRule } from '../../platform/retention.ts'
+import type { Siblings } from '../../platform/siblings.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import { createAdmins } from './admins.ts'
 import { createCurrentOperator } from './current-operator.ts'
@@ -35,6 +36,7 @@ export function createOperators(parts: {
   signUp: SignUpSettings
   /** Request limit of a session. */
   perMinute: number
+  siblings: Siblings
 }) {
   const { db, gate, baseUrl } = parts
   const store = createOperatorStore(db)

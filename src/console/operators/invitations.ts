@@ -8,6 +8,8 @@ import { DAY_MS } from '../../platform/durations.ts'
 import { AppError, conflict, fail, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { type Mail, renderMail } from '../../platform/mail/index.ts'
+import type { SharedLimit } from '../../platform/shared-memory.ts'
+import type { Siblings } from '../../platform/siblings.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import type { Grantee } from './grantee.ts'
 import type { Memberships } from './memberships.ts'
@@ -49,11 +51,13 @@ export function createInvitations(parts: {
   memberships: Memberships
   /** The URL of the page for a token. */
   pageOf: (token: string) => string
+  siblings: Siblings
 }) {
-  const { db, clock, audit, mail, store, tenants, memberships, pageOf } = parts
-  const bucketsOf = (perHour: number) => createBuckets({ clock, perHour, most: MAX_BUCKETS })
-  const sentByTenant = bucketsOf(MAX_MAILS_PER_HOUR)
-  const sentToAddress = bucketsOf(MAX_MAILS_TO_ADDRESS_PER_HOUR)
+  const { db, clock, audit, mail, store, tenants, memberships, pageOf, siblings } = parts
+  const bucketsOf = (limit: SharedLimit, perHour: number) =>
+    createBuckets({ clock, perHour, most: MAX_BUCKETS, shared: { siblings, limit } })
+  const sentByTenant = bucketsOf('invitations of a tenant', MAX_MAILS_PER_HOUR)
+  const sentToAddress = bucketsOf('invitations to an address', MAX_MAILS_TO_ADDRESS_PER_HOUR)
 
   /**
    * With a mail server, the link is sent to the mailbox only, and accepting it verifies the address.

@@ -2,6 +2,7 @@ import { cookieBaseOf, cookieIn, createCookie, setCookie } from '../../http/cook
 import { createBuckets } from '../../platform/buckets.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { rateLimited } from '../../platform/errors.ts'
+import type { Siblings } from '../../platform/siblings.ts'
 
 /** Name of the cookie with the session for `/dashboard`. */
 export const SESSION_COOKIE = 'identity_session'
@@ -42,9 +43,15 @@ export function createSessionCookie({ baseUrl }: { baseUrl: () => string }) {
 export type SessionRate = ReturnType<typeof createSessionRate>
 
 /** Rate limit of a session, for pages and API requests. Each request counts once. */
-export function createSessionRate({ clock, perMinute }: { clock: Clock; perMinute: number }) {
+export function createSessionRate(parts: { clock: Clock; perMinute: number; siblings: Siblings }) {
+  const { clock, perMinute, siblings } = parts
   // Session IDs are short, so they need no hashing.
-  const buckets = createBuckets({ clock, perMinute, nameOf: (id) => id })
+  const buckets = createBuckets({
+    clock,
+    perMinute,
+    nameOf: (id) => id,
+    shared: { siblings, limit: 'requests of a session' },
+  })
   const counted = new WeakSet<Request>()
 
   /** Throws `rateLimited`. */

@@ -71,7 +71,7 @@ export function createGate(
   const search = createIdentitySearch({ db, store, clock, log })
   const people = createPeople({ store, clock, audit, events, generations, operatorHooks })
   const erasure = createErasure({ db, store, delivery, mail, clock, log })
-  const hashing = createHashing(password)
+  const hashing = createHashing({ ...password, siblings: platform.siblings })
   const newCredential = createNewCredential({ hashing })
   const settings = createSettings({ db, store, audit, mail })
   const tenantMails = createTenantMails({ ...platform, mail, store })

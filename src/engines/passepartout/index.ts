@@ -74,10 +74,10 @@ export function createPassepartout(
   access: Access,
   { baseUrl, pages }: { baseUrl: () => string; pages: Pages },
 ) {
-  const { db, clock, log, audit, sealing, instances, branding, metrics } = platform
+  const { db, clock, log, audit, sealing, instances, branding, metrics, siblings } = platform
   const { nonceLifetimeMs, tokenLifetimeMs } = config.passepartout
   const store = createStore(db)
-  const waiting = createWaiting({ db, clock })
+  const waiting = createWaiting({ db, clock, siblings })
   const bots = createOfflineBots(platform, config, baseUrl, {
     store,
     onChange: () => telegram.receivers.check(),
@@ -117,7 +117,11 @@ export function createPassepartout(
     store,
     bots,
     events,
-    starts: createBuckets({ clock, perMinute: config.limits.loginStartsPerMinute }),
+    starts: createBuckets({
+      clock,
+      perMinute: config.limits.loginStartsPerMinute,
+      shared: { siblings, limit: 'login starts of an address' },
+    }),
     linkTo,
     metering: platform.metering,
     lifetimeMs: nonceLifetimeMs,

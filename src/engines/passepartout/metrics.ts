@@ -41,12 +41,18 @@ export function createLoginMetrics(
   )
   for (const what of LOGIN_EVENTS) logins.with({ what })
   for (const reason of FAILURES) failures.with({ reason })
-  metrics.gauge('bots_receiving', 'Bots whose messages this process receives.', () => [
-    { value: gauges.receiving() },
-  ])
-  metrics.gauge('logins_held', 'Status requests held until the sign-in changes.', () => [
-    { value: gauges.waiting() },
-  ])
+  metrics.gauge(
+    'bots_receiving',
+    'Bots whose messages the server receives.',
+    () => [{ value: gauges.receiving() }],
+    'sum',
+  )
+  metrics.gauge(
+    'logins_held',
+    'Status requests held until the sign-in changes.',
+    () => [{ value: gauges.waiting() }],
+    'sum',
+  )
   return {
     happened: (what) => logins.add({ what }),
     callFailed: (reason) => failures.add({ reason }),

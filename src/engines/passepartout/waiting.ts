@@ -1,7 +1,8 @@
 import type { Db } from '../../db/open.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { ALONE, partOf, type Siblings } from '../../platform/siblings.ts'
 
-/** Maximum delay until changes by other processes are noticed, in milliseconds. */
+/** Maximum delay until changes by processes of other servers are noticed, in milliseconds. */
 const CHECK_INTERVAL_MS = 500
 /** Wakes requests in batches, because waking thousands at once would block others. */
 const SLICE = 100
@@ -17,7 +18,9 @@ interface Asking {
 export type Waiting = ReturnType<typeof createWaiting>
 
 /** Status requests that wait for a change of their attempt. */
-export function createWaiting({ db, clock }: { db: Db; clock: Clock }) {
+export function createWaiting(parts: { db: Db; clock: Clock; siblings?: Siblings }) {
+  const { db, clock, siblings = ALONE } = parts
+  const most = partOf(MAX_WAITING, siblings)
   const waiting = new Map<string, Set<() => void>>()
   const ofTenant = new Map<string, number>()
   let count = 0
@@ -27,7 +30,7 @@ export function createWaiting({ db, clock }: { db: Db; clock: Clock }) {
 
   function hasRoom(tenantId: string): boolean {
     const own = ofTenant.get(tenantId) ?? 0
-    return !isClosed && own < (MAX_WAITING - (count - own)) / 2
+    return !isClosed && own < (most - (count - own)) / 2
   }
 
   /** Resolves after `ms`, or once the attempt may have changed; the caller then reads it again. */
@@ -69,8 +72,15 @@ export function createWaiting({ db, clock }: { db: Db; clock: Clock }) {
     else ofTenant.set(tenantId, own)
   }
 
-  /** Wakes the requests for an attempt. */
+  siblings.on('login', wake)
+
+  /** Wakes the requests for an attempt, in all processes of the server. */
   function tell(attemptId: string) {
+    wake(attemptId)
+    siblings.tell('login', attemptId)
+  }
+
+  function wake(attemptId: string) {
     for (const end of [...(waiting.get(attemptId) ?? [])]) end()
   }
 
@@ -88,7 +98,7 @@ export function createWaiting({ db, clock }: { db: Db; clock: Clock }) {
   }
 
   function tellAll(attemptIds: string[]) {
-    for (const id of attemptIds.splice(0, SLICE)) tell(id)
+    for (const id of attemptIds.splice(0, SLICE)) wake(id)
     if (attemptIds.length > 0) setImmediate(tellAll, attemptIds)
   }
 

@@ -1,4 +1,14 @@
+import { partOf, type Siblings } from '../siblings.ts'
 import type { DueLimits, Lane } from './queue.ts'
+
+/** What each process of a server may have in progress, so that together they keep to `limits`. */
+export const shareOf = (limits: DueLimits, siblings: Pick<Siblings, 'count'>): DueLimits => ({
+  ...limits,
+  total: partOf(limits.total, siblings),
+  perTenant: partOf(limits.perTenant, siblings),
+  perTarget: partOf(limits.perTarget, siblings),
+  perLane: partOf(limits.perLane, siblings),
+})
 
 /** Tracks the items in progress and how many more a tenant, target or lane may start. */
 export function createCapacity<Item extends Lane>(limits: DueLimits) {

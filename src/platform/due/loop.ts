@@ -3,12 +3,14 @@ import type { Db } from '../../db/open.ts'
 import type { Clock } from '../clock.ts'
 import type { Instances } from '../instances.ts'
 import type { Log } from '../log.ts'
-import { createCapacity } from './capacity.ts'
+import { createCapacity, shareOf } from './capacity.ts'
 import type { DueQueue, Lane } from './queue.ts'
 
 /** Maximum wait until the work of a dead process or a changed clock is noticed. */
 export const MAX_SLEEP_MS = 5000
 const STORAGE_RETRY_MS = 1000
+/** Minimum interval between hints to other processes. */
+const HINT_MS = 20
 const LEASE_MARGIN_MS = 30_000
 /** Sorts after every possible tenant id or target. */
 const LAST_TARGET = '\u{10FFFF}'
@@ -32,7 +34,8 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   instances: Instances
 }) {
   const { queue, db, clock, log, instances } = parts
-  const capacity = createCapacity<Item>(queue.limits)
+  const { siblings } = instances
+  const capacity = createCapacity<Item>(shareOf(queue.limits, siblings))
   const abort = new AbortController()
   const waitingForQuiet: (() => void)[] = []
   const unstored: Finished<Item, Outcome>[] = []
@@ -45,11 +48,13 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   let storageFails = false
   let failing = false
   let wakeAt = 0
+  let hintedAt = Number.NEGATIVE_INFINITY
   let cancelTimer = () => {}
 
   function start() {
     running = true
     instances.onDeath(wakeUp)
+    siblings.on(`due:${queue.name}`, nudge)
     wakeUp()
   }
 
@@ -95,6 +100,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
       if (!hasWork()) return []
       await db.commit(() => promoteAndClaim(claimed))
       recovered()
+      if (siblings.count > 1) hintIfMuch(claimed)
       return claimed
     } catch (error) {
       for (const item of claimed) capacity.leave(item)
@@ -102,6 +108,15 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
       troubled('claim', error)
       return []
     }
+  }
+
+  /** Tells the other processes of work that this one has no capacity for. */
+  function hintIfMuch(claimed: readonly Item[]) {
+    const now = clock.monotonic()
+    if (claimed.length === 0 || now - hintedAt < HINT_MS) return
+    if (queue.nextLane(undefined) === undefined) return
+    hintedAt = now
+    siblings.tell(`due:${queue.name}`)
   }
 
   /** Fails items whose leases were stored in a commit that failed; their work never started. */

@@ -1,15 +1,12 @@
+import { type Family, type Sample, textOf } from './family.ts'
+
 /** A current value, read at each scrape. */
 export interface Reading {
   labels?: Labels
   value: number
 }
 
-interface Metric {
-  name: string
-  help: string
-  type: 'counter' | 'gauge' | 'histogram'
-  lines: () => string[]
-}
+type Metric = Omit<Family, 'samples'> & { read: () => readonly Sample[] }
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -26,10 +23,11 @@ export function createMetrics() {
   function counter(name: string, help: string) {
     const values = new Map<string, number>()
     metrics.push({
-      name,
+      name: PREFIX + name,
       help,
       type: 'counter',
-      lines: () => Array.from(values, ([labels, value]) => `${PREFIX}${name}${labels} ${value}`),
+      combine: 'sum',
+      read: () => Array.from(values, ([labels, value]) => [`${PREFIX}${name}${labels}`, value]),
     })
     const bump = (key: string, n: number) => values.set(key, (values.get(key) ?? 0) + n)
     return {
@@ -43,30 +41,35 @@ export function createMetrics() {
     }
   }
 
-  /** A current value, read at each scrape. */
-  const gauge = (name: string, help: string, read: () => Reading[]) =>
-    readings(name, help, 'gauge', read)
+  /** A current value, read at each scrape; by default the same in all processes of the server. */
+  const gauge = (
+    name: string,
+    help: string,
+    read: () => Reading[],
+    combine: Metric['combine'] = 'same',
+  ) => readings({ name, help, type: 'gauge', combine }, read)
 
-  /** A counter with its own storage, read at each scrape. */
+  /** A counter of this process with its own storage, read at each scrape. */
   const total = (name: string, help: string, read: () => Reading[]) =>
-    readings(name, help, 'counter', read)
+    readings({ name, help, type: 'counter', combine: 'sum' }, read)
 
-  function readings(name: string, help: string, type: Metric['type'], read: () => Reading[]) {
-    const line = ({ labels = {}, value }: Reading) =>
-      `${PREFIX}${name}${labelText(labels)} ${value}`
-    metrics.push({ name, help, type, lines: () => read().map(line) })
+  function readings({ name, ...metric }: Omit<Metric, 'read'>, read: () => Reading[]) {
+    const full = PREFIX + name
+    const sample = ({ labels = {}, value }: Reading): Sample => [full + labelText(labels), value]
+    metrics.push({ name: full, ...metric, read: () => read().map(sample) })
   }
 
   /** A histogram with ascending `bounds` in the unit of the name. */
   function histogram(name: string, help: string, bounds: readonly number[]) {
     const series = new Map<string, { labels: Labels; cells: Cells }>()
     metrics.push({
-      name,
+      name: PREFIX + name,
       help,
       type: 'histogram',
-      lines: () =>
+      combine: 'sum',
+      read: () =>
         [...series.values()].flatMap(({ labels, cells }) =>
-          histogramLines(`${PREFIX}${name}`, labels, bounds, cells),
+          histogramSamples(`${PREFIX}${name}`, labels, bounds, cells),
         ),
     })
     function cellsOf(labels: Labels): Cells {
@@ -85,38 +88,38 @@ export function createMetrics() {
     }
   }
 
-  /** Leaves out metrics that can't be read, because the others are needed most then. */
-  function render(): string {
-    const lines = [...metrics.flatMap(familyOf), ...errors()]
-    return `${lines.join('\n')}\n`
+  /**
+   * All metrics with their values; with `ofProcess`, only those that differ between the processes of
+   * a server. Leaves out those that can't be read, because the others are needed most then.
+   */
+  function collect({ ofProcess = false } = {}): Family[] {
+    const wanted = ofProcess ? metrics.filter(({ combine }) => combine !== 'same') : metrics
+    return [...wanted.flatMap(familyOf), errors()]
   }
 
-  function familyOf(metric: Metric): string[] {
+  function familyOf({ read, ...metric }: Metric): Family[] {
     try {
-      return family(metric, metric.lines())
+      return [{ ...metric, samples: read() }]
     } catch {
       failures++
       return []
     }
   }
 
-  /** Rendered last, so that it includes errors of the current scrape. */
-  const errors = () => family(SCRAPE_ERRORS, [`${PREFIX}${SCRAPE_ERRORS.name} ${failures}`])
+  /** Collected last, so that it includes errors of the current scrape. */
+  const errors = (): Family => ({ ...SCRAPE_ERRORS, samples: [[SCRAPE_ERRORS.name, failures]] })
 
-  return { counter, gauge, total, histogram, render }
+  const render = () => textOf(collect())
+
+  return { counter, gauge, total, histogram, collect, render }
 }
 
-const SCRAPE_ERRORS: Omit<Metric, 'lines'> = {
-  name: 'scrape_errors_total',
+const SCRAPE_ERRORS: Omit<Family, 'samples'> = {
+  name: `${PREFIX}scrape_errors_total`,
   help: 'Metrics missing because they could not be read.',
   type: 'counter',
+  combine: 'sum',
 }
-
-const family = ({ name, help, type }: Omit<Metric, 'lines'>, lines: string[]): string[] => [
-  `# HELP ${PREFIX}${name} ${help}`,
-  `# TYPE ${PREFIX}${name} ${type}`,
-  ...lines,
-]
 
 interface Cells {
   /** One count per bound, and one for values above the last. */
@@ -136,21 +139,21 @@ function observe(cells: Cells, bounds: readonly number[], value: number) {
   cells.sum += value
 }
 
-/** The lines of a histogram. Each bucket includes all values up to its bound. */
-function histogramLines(
+/** The series of a histogram. Each bucket includes all values up to its bound. */
+function histogramSamples(
   name: string,
   labels: Labels,
   bounds: readonly number[],
   { counts, sum }: Cells,
-): string[] {
+): Sample[] {
   let total = 0
-  const buckets = counts.map((count, index) => {
+  const buckets = counts.map((count, index): Sample => {
     total += count
     const le = index < bounds.length ? `${bounds[index]}` : '+Inf'
-    return `${name}_bucket${labelText({ ...labels, le })} ${total}`
+    return [`${name}_bucket${labelText({ ...labels, le })}`, total]
   })
   const suffix = labelText(labels)
-  return [...buckets, `${name}_sum${suffix} ${sum}`, `${name}_count${suffix} ${total}`]
+  return [...buckets, [`${name}_sum${suffix}`, sum], [`${name}_count${suffix}`, total]]
 }
 
 function labelText(labels: Labels): string {

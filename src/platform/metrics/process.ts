@@ -10,22 +10,31 @@ const WATCHED_MS = 5 * MINUTE_MS
 
 /** Metrics of this process from the operating system and the runtime. */
 export function createProcessMetrics(metrics: Metrics) {
-  metrics.gauge('process_resident_memory_bytes', 'Memory used by this process.', () => [
-    { value: process.memoryUsage.rss() },
-  ])
-  metrics.total('process_cpu_seconds_total', 'CPU time used by this process.', () => {
+  metrics.gauge(
+    'process_resident_memory_bytes',
+    'Memory used by the server.',
+    () => [{ value: process.memoryUsage.rss() }],
+    'sum',
+  )
+  metrics.total('process_cpu_seconds_total', 'CPU time used by the server.', () => {
     const { user, system } = process.cpuUsage()
     return [{ value: (user + system) / 1_000_000 }]
   })
   const startedAt = performance.timeOrigin / 1000
-  metrics.gauge('process_start_time_seconds', 'Start of this process, in Unix time.', () => [
-    { value: startedAt },
-  ])
+  metrics.gauge(
+    'process_start_time_seconds',
+    'Start of the server, in Unix time.',
+    () => [{ value: startedAt }],
+    'min',
+  )
   // Other systems don't provide this number.
   if (process.platform === 'linux')
-    metrics.gauge('process_open_fds', 'Open files and connections of this process.', () => [
-      { value: openFiles() },
-    ])
+    metrics.gauge(
+      'process_open_fds',
+      'Open files and connections of the server.',
+      () => [{ value: openFiles() }],
+      'sum',
+    )
   const lag = metrics.histogram(
     'event_loop_lag_seconds',
     'Delay of timers, which delays all other work too.',

@@ -8,6 +8,7 @@ import type { Outbound, OutboundRequest, OutboundResult } from '../outbound/inde
 import type { RetentionRule } from '../retention.ts'
 import type { Sealing } from '../sealing/index.ts'
 import { isSensitive, MASK } from '../secret-headers.ts'
+import type { Siblings } from '../siblings.ts'
 import { createTenantStore } from '../tenants-store.ts'
 import { createTestRequestStore } from './store.ts'
 
@@ -39,11 +40,20 @@ export type TestReceivers = ReturnType<typeof createTestReceivers>
  * Built-in targets for first jobs and webhooks: they keep what they receive for a day, and answer 200.
  * Requests to them never reach the network, so they work without `[outbound] allow`.
  */
-export function createTestReceivers(parts: { db: Db; clock: Clock; sealing: Sealing }) {
-  const { db, clock, sealing } = parts
+export function createTestReceivers(parts: {
+  db: Db
+  clock: Clock
+  sealing: Sealing
+  siblings: Siblings
+}) {
+  const { db, clock, sealing, siblings } = parts
   const store = createTestRequestStore(db)
   const tenants = createTenantStore(db)
-  const rate = createBuckets({ clock, perMinute: PER_MINUTE })
+  const rate = createBuckets({
+    clock,
+    perMinute: PER_MINUTE,
+    shared: { siblings, limit: 'requests to test receivers' },
+  })
 
   const tokenOf = (tenantId: string, name: string): string =>
     sealing.fingerprint('test receivers', JSON.stringify([tenantId, name])).slice(0, 24)

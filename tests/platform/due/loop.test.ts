@@ -6,6 +6,7 @@ import { openDatabase } from '../../../src/db/open.ts'
 import { createDueLoop, MAX_SLEEP_MS } from '../../../src/platform/due/loop.ts'
 import type { DueQueue, Lane } from '../../../src/platform/due/queue.ts'
 import { createLog } from '../../../src/platform/log.ts'
+import { ALONE } from '../../../src/platform/siblings.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
@@ -82,6 +83,7 @@ function createFixture({ limits, perform, alive: others = [] }: Options = {}) {
   const instances = {
     ...{
       self: 'me',
+      siblings: ALONE,
       alive: () => alive,
       list: () => [],
       start: async () => {},

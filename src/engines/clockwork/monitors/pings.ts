@@ -5,6 +5,7 @@ import { createBuckets } from '../../../platform/buckets.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { isMinted, sha256 } from '../../../platform/crypto.ts'
 import { notFound, rateLimited } from '../../../platform/errors.ts'
+import type { Siblings } from '../../../platform/siblings.ts'
 import { KNOWN_PLACES, PINGS_PER_MINUTE, UNKNOWN_PER_MINUTE } from './limits.ts'
 import type { Said } from './signal.ts'
 import { afterPing, type Standing } from './states.ts'
@@ -31,17 +32,20 @@ export function createPings(parts: {
   transitions: Transitions
   /** Announces a due time to the loop. */
   expect: (at: number) => void
+  siblings: Siblings
 }) {
-  const { db, clock, store, transitions, expect } = parts
+  const { db, clock, store, transitions, expect, siblings } = parts
   const perMonitor = createBuckets({
     clock,
     perMinute: PINGS_PER_MINUTE,
     nameOf: (monitorId) => monitorId,
+    shared: { siblings, limit: 'pings of a monitor' },
   })
   const perAddress = createBuckets({
     clock,
     perMinute: UNKNOWN_PER_MINUTE,
     nameOf: (address) => address,
+    shared: { siblings, limit: 'unknown ping URLs of an address' },
   })
 
   /** Where tokens led, which decides the lane and the limit; the commit looks again. */

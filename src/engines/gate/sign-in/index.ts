@@ -93,7 +93,7 @@ export function createSelfService(
     providers: () => Config['gate']['providers']
   },
 ) {
-  const { clock, branding } = platform
+  const { clock, branding, siblings } = platform
   const { store, schemaUrl, web, providers } = parts
   const { baseUrl } = web
   const { codeLifetimeMs, flowLifetimeMs } = config.gate
@@ -107,6 +107,7 @@ export function createSelfService(
   const social = createSocial({ providers, clock })
   const enabledMethods = createEnabledMethods({ ...parts, social, signup: config.console.signup })
   const throttle = createThrottle({
+    siblings,
     clock,
     perMinute: config.limits.signInsPerMinute,
     perIdentifierPerMinute: config.limits.signInsPerIdentifierPerMinute,

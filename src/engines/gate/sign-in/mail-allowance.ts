@@ -6,6 +6,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import { MINUTE_MS } from '../../../platform/durations.ts'
 import { rateLimited } from '../../../platform/errors.ts'
 import type { Mail } from '../../../platform/mail/index.ts'
+import type { Siblings } from '../../../platform/siblings.ts'
 import type { Client } from './flows/client.ts'
 
 /** When to retry after an address has received too many mails of all kinds. */
@@ -27,12 +28,24 @@ interface Mailing {
 export type MailAllowance = ReturnType<typeof createMailAllowance>
 
 /** Limits the mails that users and tenants' servers request. Runs within a commit. */
-export function createMailAllowance({ db, clock, mail }: { db: Db; clock: Clock; mail: Mail }) {
-  const byClients = createBuckets({ clock, perHour: MAX_BY_CLIENT_PER_HOUR, most: MAX_BUCKETS })
+export function createMailAllowance(parts: {
+  db: Db
+  clock: Clock
+  mail: Mail
+  siblings: Siblings
+}) {
+  const { db, clock, mail, siblings } = parts
+  const byClients = createBuckets({
+    clock,
+    perHour: MAX_BY_CLIENT_PER_HOUR,
+    most: MAX_BUCKETS,
+    shared: { siblings, limit: 'mails to clients of an address' },
+  })
   const byOperators = createBuckets({
     clock,
     perHour: MAX_BY_OPERATORS_PER_HOUR,
     most: MAX_BUCKETS,
+    shared: { siblings, limit: 'mails by operators' },
   })
 
   /**

@@ -35,7 +35,7 @@ export function createTelegramMessenger(
     onMove: (attemptId: string) => void
   },
 ) {
-  const { db, clock, log, alerts, random, sealing, instances, branding } = platform
+  const { db, clock, log, alerts, random, sealing, instances, branding, siblings } = platform
   const { store, bots, conversation, wording, events, baseUrl, onMove } = parts
   const messengerOf = (bot: BotRow) => (bot.token === null ? undefined : bots.apiOf(bot))
   const receive = createReceive({
@@ -49,6 +49,7 @@ export function createTelegramMessenger(
     events,
     messengerOf,
     onMove,
+    siblings,
   })
 
   function receiverFor(bot: BotRow): Receiver {

@@ -4,6 +4,7 @@ import type { Branding } from '../../../platform/branding/index.ts'
 import { createBuckets } from '../../../platform/buckets.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Log } from '../../../platform/log.ts'
+import type { Siblings } from '../../../platform/siblings.ts'
 import type { Conversation, Reaction } from '../conversation.ts'
 import { languageOf } from '../language.ts'
 import { ANSWERS_PER_BOT, MAX_ANSWERS, REPLIES_PER_BOT, REPLIES_PER_CHAT } from '../limits.ts'
@@ -34,11 +35,21 @@ export function createReceive(parts: {
   messengerOf: (bot: BotRow) => MessengerClient | undefined
   /** Called when an attempt changed, to update its message and to wake waiting requests. */
   onMove: (attemptId: string) => void
+  siblings: Siblings
 }) {
   const { db, clock, log, store, conversation, wording, branding, events, messengerOf, onMove } =
     parts
-  const ofChat = createBuckets({ clock, perMinute: REPLIES_PER_CHAT })
-  const ofBot = createBuckets({ clock, perMinute: REPLIES_PER_BOT })
+  const { siblings } = parts
+  const ofChat = createBuckets({
+    clock,
+    perMinute: REPLIES_PER_CHAT,
+    shared: { siblings, limit: 'replies to a chat' },
+  })
+  const ofBot = createBuckets({
+    clock,
+    perMinute: REPLIES_PER_BOT,
+    shared: { siblings, limit: 'replies of a bot' },
+  })
   const inProgress = new Map<string, number>()
   let total = 0
 

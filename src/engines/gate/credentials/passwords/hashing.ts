@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
+import { ALONE, partOf, type Siblings } from '../../../../platform/siblings.ts'
 import { readArgon2 } from './argon2.ts'
 import { unpadded } from './encoding.ts'
 import { parseHash } from './formats.ts'
@@ -13,7 +14,7 @@ const MIN_WORKERS = 2
 
 /**
  * Hashes and verifies passwords at the configured cost. Hashing occupies a core and memory, so at
- * most as many jobs run as there are cores, shared among tenants by a queue each; when a queue is
+ * most as many jobs run as there are cores, shared by the processes of the server and among tenants by a queue each; when a queue is
  * full, everything here throws `unavailable`. Passwords are hashed as the UTF-8 of the input
  * without normalization, like those of imported hashes.
  */
@@ -21,19 +22,21 @@ export function createHashing({
   memoryBytes,
   iterations,
   queue,
-  workers = Math.max(MIN_WORKERS, availableParallelism()),
+  siblings = ALONE,
+  workers = Math.max(MIN_WORKERS, partOf(availableParallelism(), siblings)),
 }: {
   memoryBytes: number
   iterations: number
   /** Maximum number of waiting jobs per tenant. */
   queue: number
+  siblings?: Siblings
   workers?: number
 }) {
   const memoryCost = Math.floor(memoryBytes / 1024)
   const current = `$argon2id$v=19$m=${memoryCost},t=${iterations},p=1$`
   const dummyHash = `${current}${unpadded(randomBytes(32))}$${unpadded(randomBytes(32))}`
 
-  const { run } = createHashQueue({ workers, capacity: queue })
+  const { run } = createHashQueue({ workers, capacity: partOf(queue, siblings) })
 
   /** An argon2id hash in PHC format. The password must not be empty. */
   const hash = (requester: Requester, password: string): Promise<string> =>

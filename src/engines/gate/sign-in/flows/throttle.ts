@@ -2,6 +2,7 @@ import { addressKey } from '../../../../platform/address-key.ts'
 import { type Buckets, createBuckets } from '../../../../platform/buckets.ts'
 import type { Clock } from '../../../../platform/clock.ts'
 import { rateLimited } from '../../../../platform/errors.ts'
+import type { Siblings } from '../../../../platform/siblings.ts'
 import type { Client } from './client.ts'
 import { FlowFailure, tooSoon } from './failure.ts'
 
@@ -12,10 +13,21 @@ export function createThrottle(parts: {
   clock: Clock
   perMinute: number
   perIdentifierPerMinute: number
+  siblings: Siblings
 }) {
-  const { clock, perMinute, perIdentifierPerMinute } = parts
-  const addresses = createBuckets({ clock, perMinute, most: MAX })
-  const identifiers = createBuckets({ clock, perMinute: perIdentifierPerMinute, most: MAX })
+  const { clock, perMinute, perIdentifierPerMinute, siblings } = parts
+  const addresses = createBuckets({
+    clock,
+    perMinute,
+    most: MAX,
+    shared: { siblings, limit: 'sign-ins of an address' },
+  })
+  const identifiers = createBuckets({
+    clock,
+    perMinute: perIdentifierPerMinute,
+    most: MAX,
+    shared: { siblings, limit: 'sign-ins of a person' },
+  })
 
   /** Throws if there were too many attempts; the attempt is then not made. */
   const guarded = <T>(who: Person, client: Client, attempt: () => Promise<T>): Promise<T> =>

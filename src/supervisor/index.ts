@@ -1,0 +1,150 @@
+import { type Clock, sleep } from '../platform/clock.ts'
+import { HOUR_MS, MINUTE_MS } from '../platform/durations.ts'
+import type { Log } from '../platform/log.ts'
+import type { FromWorker, Role } from './protocol.ts'
+import { createScrapes } from './scrapes.ts'
+import { type Ending, type Launch, startWorker, type WorkerProcess } from './worker-process.ts'
+
+/** How long a process may take until it serves, such as with a migration of a large database. */
+const START_MS = HOUR_MS
+/** How long its successor may take at a reload, when nothing is left to migrate. */
+const RELOAD_MS = 2 * MINUTE_MS
+/** The delay before a process that crashed is started again; doubled by each further crash. */
+const FIRST_RESTART_MS = 100
+const LAST_RESTART_MS = 30_000
+/** A process that has run for this long starts with the first delay again. */
+const STEADY_MS = MINUTE_MS
+
+/** What the supervisor itself takes from the configuration. */
+export interface Plan {
+  /** How many processes serve. */
+  count: number
+  port: number
+  /** How long a process may take to end, in milliseconds. */
+  stopMs: number
+}
+
+/** Starts the processes of a server, keeps them running and replaces them one after the other. */
+export function createSupervisor(parts: {
+  log: Log
+  clock: Clock
+  launch: Omit<Launch, 'receive'>
+  plan: Plan
+}) {
+  const { log, clock } = parts
+  const launch: Launch = { ...parts.launch, receive }
+  /** All that have not ended. */
+  const workers = new Set<WorkerProcess>()
+  /** The one that serves in each role. */
+  const serving = new Map<number, WorkerProcess>()
+  const crashes = new Map<number, number>()
+  const scrapes = createScrapes({ clock, workers })
+  let { plan } = parts
+  let isStopping = false
+  let failed = false
+
+  /** Resolves once all processes serve; false if one can't. The first one migrates the database. */
+  async function start(): Promise<boolean> {
+    const rest = Array.from({ length: plan.count - 1 }, (_, index) => index + 2)
+    if (!(await begin(1, { isFirst: true }))) return false
+    const begun = await Promise.all(rest.map((number) => begin(number)))
+    return begun.every(Boolean)
+  }
+
+  async function begin(number: number, { isFirst = false } = {}): Promise<boolean> {
+    const worker = begun(roleOf(number, plan, isFirst))
+    if (!(await isReadyWithin(worker, START_MS))) return false
+    serving.set(number, worker)
+    return true
+  }
+
+  const roleOf = (number: number, { count, port }: Plan, isFirst = false): Role => ({
+    ...{ number, count, port, isFirst },
+  })
+
+  function begun(role: Role): WorkerProcess {
+    const worker = startWorker(launch, role)
+    workers.add(worker)
+    void worker.exited.then((how) => end(worker, how))
+    return worker
+  }
+
+  function isReadyWithin(worker: WorkerProcess, ms: number): Promise<boolean> {
+    const cancel = clock.after(ms, worker.giveUp)
+    return worker.isReady.finally(cancel)
+  }
+
+  function end(worker: WorkerProcess, { code, signal }: Ending) {
+    workers.delete(worker)
+    scrapes.end(worker)
+    if (code !== 0) failed = true
+    const { number, pid } = worker
+    if (isStopping || serving.get(number) !== worker) return
+    log.error('process ended', { process: number, pid, code, signal })
+    void restart(worker)
+  }
+
+  /** Starts a successor, after a pause that grows with the number of crashes. */
+  async function restart(worker: WorkerProcess) {
+    const { number, startedAt } = worker
+    const isSteady = performance.now() - startedAt > STEADY_MS
+    const before = isSteady ? 0 : (crashes.get(number) ?? 0)
+    crashes.set(number, before + 1)
+    await sleep(clock, Math.min(FIRST_RESTART_MS * 2 ** before, LAST_RESTART_MS))
+    if (isStopping || serving.get(number) !== worker) return
+    serving.set(number, begun(roleOf(number, plan)))
+  }
+
+  /**
+   * Replaces each process by one that reads the configuration again; an old one serves until its
+   * successor does. If a successor can't start, the old ones go on. Returns false then.
+   */
+  async function reload(next: Plan): Promise<boolean> {
+    for (let number = 1; number <= next.count; number++) {
+      const worker = begun(roleOf(number, next))
+      if (!(await isReadyWithin(worker, RELOAD_MS))) {
+        worker.kill()
+        return false
+      }
+      plan = next
+      const old = serving.get(number)
+      serving.set(number, worker)
+      if (old) await finish(old, false)
+      if (isStopping) return false
+    }
+    const surplus = [...serving].filter(([number]) => number > next.count)
+    for (const [number] of surplus) serving.delete(number)
+    await Promise.all(surplus.map(([, worker]) => finish(worker, false)))
+    return true
+  }
+
+  /** Lets a process finish its requests. `withAll`: no other one takes over. */
+  async function finish(worker: WorkerProcess, withAll: boolean) {
+    worker.send({ is: 'stop', withAll })
+    const cancel = clock.after(plan.stopMs, worker.kill)
+    await worker.exited
+    cancel()
+  }
+
+  /** Ends all processes. Returns false if one of them failed. */
+  async function stop(): Promise<boolean> {
+    isStopping = true
+    failed = false
+    await Promise.all([...workers].map((worker) => finish(worker, true)))
+    return !failed
+  }
+
+  /** Ends all processes immediately. */
+  function kill() {
+    for (const worker of workers) worker.send({ is: 'end' })
+  }
+
+  function receive(from: WorkerProcess, message: FromWorker) {
+    if (message.is === 'scrape') void scrapes.answer(from, message.id)
+    else if (message.is === 'families') scrapes.settle(from)
+    else if (message.is === 'told')
+      for (const worker of workers) if (worker !== from) worker.send(message)
+  }
+
+  return { start, reload, stop, kill, isStopping: () => isStopping }
+}
