@@ -15,6 +15,7 @@ import { list } from './list.ts'
 import { pages } from './pages.ts'
 import { pings } from './pings.ts'
 import { poll } from './poll.ts'
+import { processes } from './processes.ts'
 import { rest } from './rest.ts'
 import { scrape } from './scrape.ts'
 import { signIn } from './sign-in.ts'
@@ -42,6 +43,7 @@ const BENCHES: Record<string, Bench> = {
   'sign-in': signIn,
   poll,
   pages,
+  processes,
   scrape,
   backup,
   boot,

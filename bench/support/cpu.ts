@@ -3,6 +3,19 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** Milliseconds by process and thread. A thread that ends leaves what it has used behind. */
 const used = new Map<number, Map<string, number>>()
 
+/** The processor time of a process, and of those that it supervises. */
+export const cpuOfAll = (pid: number): number =>
+  [pid, ...childrenOf(pid)].reduce((sum, one) => sum + cpuMs(one), 0)
+
+function childrenOf(pid: number): number[] {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    return children.split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
 /**
  * Milliseconds of processor time that a process has used, all threads together, to the
  * microsecond; NaN where the system has no /proc.

@@ -1,4 +1,4 @@
-import { cpuMs } from './cpu.ts'
+import { cpuOfAll } from './cpu.ts'
 import type { Sample } from './rounds.ts'
 import type { Server } from './server.ts'
 
@@ -8,6 +8,8 @@ export interface Load {
   ms?: number
   /** The next request of any client, as text. */
   request: () => string | undefined
+  /** Leaves the processor to the server while it waits, which several processes need. */
+  sleeps?: boolean
 }
 
 /**
@@ -17,10 +19,10 @@ export interface Load {
  */
 export async function load(
   { url, pid }: Server,
-  { clients, ms = Number.POSITIVE_INFINITY, request }: Load,
+  { clients, ms = Number.POSITIVE_INFINITY, request, sleeps = false }: Load,
 ): Promise<Sample> {
   const { hostname, port } = new URL(url)
-  const before = cpuMs(pid)
+  const before = cpuOfAll(pid)
   const start = performance.now()
   let sent = 0
   const next = () => {
@@ -29,15 +31,20 @@ export async function load(
     return text
   }
   const address = { hostname, port: Number(port) }
-  const rest = stayAwake()
+  const times: number[] = []
+  const rest = sleeps ? () => {} : stayAwake()
   try {
-    await Promise.all(Array.from({ length: clients }, () => converse(address, next)))
+    await Promise.all(Array.from({ length: clients }, () => converse(address, next, times)))
   } finally {
     rest()
   }
   const elapsed = performance.now() - start
-  const cpu = cpuMs(pid) - before
-  return { 'req/s': (sent / elapsed) * 1000, 'CPU µs/req': (cpu / sent) * 1000 }
+  const cpu = cpuOfAll(pid) - before
+  return {
+    'req/s': (sent / elapsed) * 1000,
+    'CPU µs/req': (cpu / sent) * 1000,
+    'p99 ms': times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN,
+  }
 }
 
 /**
@@ -59,11 +66,14 @@ function stayAwake(): () => void {
 function converse(
   address: { hostname: string; port: number },
   next: () => string | undefined,
+  times: number[],
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const reader = createReader()
+    let sentAt = 0
     function proceed(socket: Bun.Socket) {
       const text = next()
+      sentAt = performance.now()
       if (text !== undefined) return void socket.write(text)
       resolve()
       socket.end()
@@ -75,6 +85,7 @@ function converse(
         data(socket, chunk) {
           const status = reader.take(chunk)
           if (status === undefined) return
+          times.push(performance.now() - sentAt)
           if (status >= 200 && status < 300) return proceed(socket)
           reject(new Error(`answered ${status}: ${chunk}`))
           socket.end()
