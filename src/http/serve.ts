@@ -13,6 +13,8 @@ import { byNumberOfSegments, flawIn, pathIn, type SentSegments } from './wire-fl
 const IDLE_SECONDS = 30
 /** Polled at shutdown, because Bun counts open requests but doesn't report when none is left. */
 const PENDING_CHECK_MS = 10
+/** How long clients of a shared port get, to leave and for requests that are under way to arrive. */
+const LEAVING_MS = 250
 
 export interface Listener {
   url: string
@@ -31,6 +33,7 @@ export function serve(
   { host, port, isShared = false }: { host: string; port: number; isShared?: boolean },
   log: Log,
 ): Listener {
+  let isLeaving = false
   const server = Bun.serve({
     hostname: host,
     port,
@@ -53,7 +56,14 @@ export function serve(
     if (flaw) return refusal(request, flaw)
     if (!notePeer(request, server)) return gone()
     const answer = request.method === 'HEAD' ? head(app, request) : answerOf(app, request)
-    return request.headers.has('transfer-encoding') ? lastOfConnection(answer) : answer
+    const isLast = isLeaving || request.headers.has('transfer-encoding')
+    return isLast ? lastOfConnection(answer) : answer
+  }
+
+  /** Closes each connection after a response, so that its client goes on with another process. */
+  async function leave() {
+    isLeaving = true
+    await Bun.sleep(LEAVING_MS)
   }
 
   app.server = server as never
@@ -62,7 +72,9 @@ export function serve(
     url: server.url.origin,
     port: server.port as number,
     stop: async () => {
+      if (isShared) await leave()
       const stopped = server.stop()
+      if (isShared) await Bun.sleep(LEAVING_MS)
       while (server.pendingRequests > 0) await Bun.sleep(PENDING_CHECK_MS)
       await Promise.race([server.stop(true), stopped])
     },
@@ -78,7 +90,10 @@ function refusal({ url }: Request, flaw: AppError): Response {
   return Response.json(body, { status: statusOf(failure), headers })
 }
 
-/** Bun answers trailers with a second response, which a proxy would take for the next one. */
+/**
+ * For a process that stops; and because Bun answers trailers with a second response, which a proxy
+ * would take for the next one.
+ */
 async function lastOfConnection(answer: Response | Promise<Response>): Promise<Response> {
   const { body, status, headers } = await answer
   const closing = new Headers(headers)

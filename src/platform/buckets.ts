@@ -42,7 +42,7 @@ export function createBuckets({
   const offsetMs = common?.offsetMs ?? 0
   const memory: BucketMemory =
     common && shared
-      ? createSharedBuckets(common, shared.limit)
+      ? createSharedBuckets(common, shared.limit, ticks(windowMs))
       : createBucketMemory({ most, windowTicks: ticks(windowMs) })
 
   /** Takes a token and returns 0; without a token, returns the milliseconds until the next one. */
@@ -82,11 +82,7 @@ export function createBuckets({
 
   const nowMs = () => Math.floor(clock.monotonic() + offsetMs)
 
-  /** Opens a bucket. Another process may have other limits after a reload, so none is below empty. */
-  function opened(key: string, now: number): number {
-    const full = Math.max(memory.open(nameOf(key)), ticks(now))
-    return Math.min(full, ticks(now + windowMs))
-  }
+  const opened = (key: string, now: number) => Math.max(memory.open(nameOf(key)), ticks(now))
 
   /** Milliseconds until a token can be taken, after which the bucket would be full at `emptied`. */
   const waitFor = (emptied: number, now: number): number =>

@@ -47,11 +47,16 @@ export const seedShared = ({ bytes }: Pick<SharedMemory, 'bytes'>) =>
 
 /**
  * The buckets of one limit in shared memory: a table with a lock for each set. A name is kept as a
- * 64-bit hash. A new name takes the place of the fullest bucket of its set, which is usually full.
+ * 64-bit hash; another rate, as after a reload, makes another hash. A new name takes the place of the fullest bucket of its set, which is usually full.
  */
-export function createSharedBuckets({ bytes }: SharedMemory, limit: SharedLimit): BucketMemory {
+export function createSharedBuckets(
+  { bytes }: SharedMemory,
+  limit: SharedLimit,
+  windowTicks: number,
+): BucketMemory {
   const start = SEED_BYTES + SHARED_LIMITS.indexOf(limit) * REGION_BYTES
-  const [seed = 0n] = new BigUint64Array(bytes, 0, 1)
+  const [common = 0n] = new BigUint64Array(bytes, 0, 1)
+  const seed = common ^ BigInt(windowTicks)
   const locks = new Int32Array(bytes, start, SETS)
   const hashes = new BigUint64Array(bytes, start + 4 * SETS, ENTRIES)
   const times = new Float64Array(bytes, start + 4 * SETS + 8 * ENTRIES, ENTRIES)

@@ -68,6 +68,8 @@ test.each<[string, string, string, unknown]>([
   ['data_dir', '"/var/lib/gatehouse"', 'dataDir', '/var/lib/gatehouse'],
   ['server.port', '0', 'server.port', 0],
   ['server.port', '65535', 'server.port', 65_535],
+  ['server.processes', '4', 'server.processes', 4],
+  ['server.processes', '"auto"', 'server.processes', 'auto'],
   ['server.base_url', '"https://id.example.org/"', 'server.baseUrl', 'https://id.example.org'],
   ['server.base_url', '""', 'server.baseUrl', undefined],
   ['server.trusted_proxies', '["::1", "fd00::/8"]', 'server.trustedProxies', ['::1', 'fd00::/8']],
@@ -101,6 +103,7 @@ const REFUSED = `
   server.trusted_proxies | item 2: must be an IP address or network | ["::1","10.0.0.0/33"]
   server.trusted_proxies | item 1: must be an IP address or network |
       ["10.0.0/8"] ["fe80::1%eth0"] ["proxy"]
+  server.processes | must be a whole number from 1 to 64, or "auto" | 0 65 "all" "2"
   server.max_body | must be a size from 1KB to | "1B" "101MB" 1048576 "99999999999999999999GB"
   server.drain | must be a duration from 0s to 5m | "6m" 30
   brand.prefix | must be a lowercase letter and up to 15 | "Svc" "9svc" "a_b" "abcdefghijklmnopq"
