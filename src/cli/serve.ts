@@ -5,6 +5,7 @@ import { sleep, systemClock } from '../platform/clock.ts'
 import { nameInstallation } from '../platform/installation.ts'
 import type { Log } from '../platform/log.ts'
 import type { Platform } from '../platform/platform.ts'
+import { processCount } from '../platform/process.ts'
 import { VERSION } from '../platform/version.ts'
 import { joinSupervisor, roleIn, type StopReason, type Worker } from '../supervisor/worker.ts'
 import { platformOn } from './application.ts'
@@ -14,7 +15,7 @@ import { logFor } from './log.ts'
 import { migrateConfigured, openConfigured } from './open.ts'
 import { listening } from './sentences.ts'
 import { GRACE_MS, LAST_WORDS_MS } from './stopping.ts'
-import { processesIn, supervise } from './supervise.ts'
+import { supervise } from './supervise.ts'
 
 /** How long storing request counts may take: another process may be writing, or the disk be full. */
 const USAGE_GRACE_MS = 8000
@@ -31,7 +32,7 @@ export const serve: Command = {
   run: (invocation) => {
     const role = roleIn(invocation.io.env)
     if (role) return serveUntilStopped(invocation, joinSupervisor(role))
-    return processesIn(invocation.config) > 1
+    return processCount(invocation.config.server.processes) > 1
       ? supervise(invocation)
       : serveUntilStopped(invocation, undefined)
   },

@@ -1,9 +1,9 @@
-import { availableParallelism } from 'node:os'
 import { type Config, formatErrors, type LoadResult } from '../config/index.ts'
 import { localUrl } from '../http/urls.ts'
 import { systemClock } from '../platform/clock.ts'
 import { conflict } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
+import { processCount } from '../platform/process.ts'
 import { VERSION } from '../platform/version.ts'
 import { createSupervisor, type Plan } from '../supervisor/index.ts'
 import { createSharedMemory } from '../supervisor/memory.ts'
@@ -16,10 +16,6 @@ import { GRACE_MS, LAST_WORDS_MS } from './stopping.ts'
 
 /** How much longer than its own deadline a process may take before it is killed. */
 const MARGIN_MS = 2000
-
-/** The number of processes that the configuration asks for. */
-export const processesIn = ({ server: { processes } }: Config): number =>
-  processes === 'auto' ? availableParallelism() : processes
 
 type Supervisor = ReturnType<typeof createSupervisor>
 
@@ -54,7 +50,7 @@ const LINUX_ONLY =
   'several processes can share a port only on Linux. Set [server] processes = 1 on this system'
 
 const planOf = (config: Config, port: number): Plan => ({
-  count: processesIn(config),
+  count: processCount(config.server.processes),
   port,
   stopMs: config.server.drainMs + GRACE_MS + LAST_WORDS_MS + MARGIN_MS,
 })

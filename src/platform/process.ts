@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { availableParallelism, hostname } from 'node:os'
 
 /** This process, as seen by other processes on its data directory. */
 export interface Process {
@@ -17,6 +17,10 @@ export const thisProcess = (version: string): Process => ({
   pid: process.pid,
   isRunning,
 })
+
+/** How many processes `[server] processes` stands for. */
+export const processCount = (processes: number | 'auto'): number =>
+  processes === 'auto' ? availableParallelism() : processes
 
 /** The process namespace, which differs for each container on Linux; empty on other systems. */
 function processNamespace(): string {

@@ -15,6 +15,8 @@ const LAST_RESTART_MS = 30_000
 /** A process that has run for this long starts with the first delay again. */
 const STEADY_MS = MINUTE_MS
 
+type Place = Omit<Role, 'startedMs'>
+
 /** What the supervisor itself takes from the configuration. */
 export interface Plan {
   /** How many processes serve. */
@@ -58,11 +60,11 @@ export function createSupervisor(parts: {
     return true
   }
 
-  const roleOf = (number: number, { count, port }: Plan, isFirst = false): Role => ({
+  const roleOf = (number: number, { count, port }: Plan, isFirst = false): Place => ({
     ...{ number, count, port, isFirst },
   })
 
-  function begun(role: Role): WorkerProcess {
+  function begun(role: Place): WorkerProcess {
     const worker = startWorker(launch, role)
     workers.add(worker)
     void worker.exited.then((how) => end(worker, how))

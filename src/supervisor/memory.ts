@@ -1,4 +1,4 @@
-import { closeSync, ftruncateSync, openSync, readFileSync, unlinkSync } from 'node:fs'
+import { closeSync, ftruncateSync, openSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSystemError } from '../db/errors.ts'
 import { newId } from '../platform/ids.ts'
@@ -32,15 +32,12 @@ function openNameless([folder = '.', ...others]: readonly string[]): number {
   }
 }
 
-/** The memory that the supervisor passed to this process. */
-export function inheritedMemory(): SharedMemory {
+/** The memory that the supervisor passed to this process, which it started at `startedMs` of its clock. */
+export function inheritedMemory(startedMs: number): SharedMemory {
   const bytes = bytesOf(MEMORY_FD)
   closeSync(MEMORY_FD)
-  return { bytes, offsetMs: upMs() - performance.now() }
+  return { bytes, offsetMs: startedMs }
 }
 
 const bytesOf = (fd: number): ArrayBuffer =>
   Bun.mmap(`/proc/self/fd/${fd}`, { shared: true }).buffer
-
-/** Milliseconds since the machine started, the same for all processes. */
-const upMs = (): number => Number.parseFloat(readFileSync('/proc/uptime', 'utf8')) * 1000

@@ -7,6 +7,8 @@ export interface Role {
   number: number
   count: number
   port: number
+  /** When it was started, by the monotonic clock of the supervisor. */
+  startedMs: number
   /** Whether the installation has just been started, so that its first steps are shown. */
   isFirst: boolean
 }

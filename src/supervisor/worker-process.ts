@@ -24,11 +24,15 @@ export interface Ending {
 }
 
 /** Starts a process that serves in this role. It writes to the same output as the supervisor. */
-export function startWorker({ args, env, cwd, memoryFd, receive }: Launch, role: Role) {
+export function startWorker(
+  { args, env, cwd, memoryFd, receive }: Launch,
+  place: Omit<Role, 'startedMs'>,
+) {
   const isReady = Promise.withResolvers<boolean>()
   const stdio: (number | 'ignore' | 'inherit')[] = ['ignore', 'inherit', 'inherit']
   stdio[MEMORY_FD] = memoryFd
   let hasEnded = false
+  const role: Role = { ...place, startedMs: performance.now() }
   const child = Bun.spawn([...program, ...args], {
     cwd,
     env: { ...env, [WORKER_VARIABLE]: JSON.stringify(role) },
@@ -52,7 +56,7 @@ export function startWorker({ args, env, cwd, memoryFd, receive }: Launch, role:
   const worker = {
     number: role.number,
     pid: child.pid,
-    startedAt: performance.now(),
+    startedAt: role.startedMs,
     /** The metrics that it reported last. */
     families: [] as Family[],
     /** False once it has ended, or will not become ready. */

@@ -19,7 +19,7 @@ export function roleIn(env: Readonly<Record<string, string | undefined>>): Role 
 }
 
 /** Connects this process to its supervisor and, through it, to its siblings. */
-export function joinSupervisor({ number, count, port, isFirst }: Role) {
+export function joinSupervisor({ number, count, port, startedMs, isFirst }: Role) {
   const listeners = new Map<Topic, (about: string) => void>()
   const scrapes = new Map<number, (text: string) => void>()
   let families = (): Family[] => []
@@ -66,7 +66,7 @@ export function joinSupervisor({ number, count, port, isFirst }: Role) {
 
   const siblings: Siblings = {
     count,
-    memory: inheritedMemory(),
+    memory: inheritedMemory(startedMs),
     tell: (topic, about = '') => send({ is: 'told', topic, about }),
     on: (topic, listener) => void listeners.set(topic, listener),
     onScrape: (read) => {

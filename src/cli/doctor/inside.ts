@@ -4,7 +4,7 @@ import { botsWithIssues } from '../../engines/passepartout/index.ts'
 import { createBackupStore } from '../../platform/backup/index.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { installationOf, markOf } from '../../platform/installation.ts'
-import { thisProcess } from '../../platform/process.ts'
+import { processCount, thisProcess } from '../../platform/process.ts'
 import { VERSION } from '../../platform/version.ts'
 import { backupFindings } from './backups.ts'
 import { judgeClock } from './clock.ts'
@@ -77,7 +77,9 @@ async function tablesOf(
       backupFindings(createBackupStore(db), store.madeAt() ?? now, config, unreachable, now),
     ),
     work: [
-      ...(await examined('server', () => judgeProcesses(processes, VERSION))),
+      ...(await examined('server', () =>
+        judgeProcesses(processes, VERSION, processCount(config.server.processes)),
+      )),
       ...(await examined('leases', () => judgeLeases(store.leases(), processes, now))),
       ...(await examined('due work', () => overdueWork(store, processes, now))),
       ...(await examined('bots', () => bots(db))),

@@ -33,13 +33,27 @@ export function processesIn(
   }
 }
 
-export function judgeProcesses({ alive, silent, dead }: Processes, version: string): Finding[] {
+/** `wanted` is the number of processes that the configuration asks for. */
+export function judgeProcesses(
+  { alive, silent, dead }: Processes,
+  version: string,
+  wanted = 1,
+): Finding[] {
   const check = 'server'
   const running = alive.map(({ pid, startedAt }) => `process ${pid} since ${isoTime(startedAt)}`)
   const seen = ({ pid, heartbeatAt }: InstanceRow) =>
     `process ${pid}, last seen ${isoTime(heartbeatAt)}`
   return [
     ok(check, running.length > 0 ? running.join(', ') : 'not running'),
+    ...(alive.length > 0 && alive.length < wanted
+      ? [
+          warning(
+            check,
+            `${alive.length} of ${wanted} processes run ([server] processes): others are starting, or ` +
+              'crash. Check the log, and restart the server if the setting is new',
+          ),
+        ]
+      : []),
     ...alive
       .filter((row) => row.version !== version)
       .map((row) =>

@@ -16,7 +16,10 @@ export function createOutboundMetrics(metrics: Metrics, { connections }: Outboun
     'Outbound connections that resumed a TLS session.',
     () => [{ value: connections().resumed }],
   )
-  metrics.gauge('outbound_idle_connections', 'Outbound connections kept for the next call.', () => [
-    { value: connections().idle },
-  ])
+  metrics.gauge(
+    'outbound_idle_connections',
+    'Outbound connections kept for the next call.',
+    () => [{ value: connections().idle }],
+    'sum',
+  )
 }

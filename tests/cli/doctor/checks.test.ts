@@ -232,7 +232,9 @@ test('Processes are alive by number here and heartbeat elsewhere; dead ones leav
   const warnings = (version: string) =>
     judgeProcesses(found, version).filter(({ result }) => result === 'warning')
   expect([warnings('1.0.0').length, warnings('1.0.1').length]).toEqual([3, 5])
-  expectFound(judgeProcesses(nobody, '1.0.0'), 'ok', 'not running')
+  expectFound(judgeProcesses(nobody, '1.0.0', 4), 'ok', 'not running')
+  expect(judgeProcesses(found, '1.0.0', 2)).toEqual(judgeProcesses(found, '1.0.0'))
+  expect(judgeProcesses(found, '1.0.0', 4)[1]?.message).toStartWith('2 of 4 processes run')
 
   const lease = (owner: string, count: number, until: number, of = 'run') => ({
     ...{ of, owner, count, until },
