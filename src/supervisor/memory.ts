@@ -1,4 +1,4 @@
-import { closeSync, ftruncateSync, openSync, unlinkSync } from 'node:fs'
+import { closeSync, ftruncateSync, mkdirSync, openSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSystemError } from '../db/errors.ts'
 import { newId } from '../platform/ids.ts'
@@ -13,6 +13,7 @@ const IN_MEMORY = '/dev/shm'
  * gone with the last of them.
  */
 export function createSharedMemory(dataDir: string): number {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const fd = openNameless([IN_MEMORY, dataDir])
   ftruncateSync(fd, SHARED_BYTES)
   seedShared({ bytes: bytesOf(fd) })

@@ -4,13 +4,12 @@ import type { Clock } from '../clock.ts'
 import type { Instances } from '../instances.ts'
 import type { Log } from '../log.ts'
 import { createCapacity, shareOf } from './capacity.ts'
+import { createHints } from './hints.ts'
 import type { DueQueue, Lane } from './queue.ts'
 
 /** Maximum wait until the work of a dead process or a changed clock is noticed. */
 export const MAX_SLEEP_MS = 5000
 const STORAGE_RETRY_MS = 1000
-/** Minimum interval between hints to other processes. */
-const HINT_MS = 20
 const LEASE_MARGIN_MS = 30_000
 /** Sorts after every possible tenant id or target. */
 const LAST_TARGET = '\u{10FFFF}'
@@ -36,6 +35,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   const { queue, db, clock, log, instances } = parts
   const { siblings } = instances
   const capacity = createCapacity<Item>(shareOf(queue.limits, siblings))
+  const hints = createHints({ siblings, clock, topic: `due:${queue.name}`, nudge, hasReady })
   const abort = new AbortController()
   const waitingForQuiet: (() => void)[] = []
   const unstored: Finished<Item, Outcome>[] = []
@@ -48,13 +48,12 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   let storageFails = false
   let failing = false
   let wakeAt = 0
-  let hintedAt = Number.NEGATIVE_INFINITY
   let cancelTimer = () => {}
 
   function start() {
     running = true
     instances.onDeath(wakeUp)
-    siblings.on(`due:${queue.name}`, nudge)
+    hints.listen()
     wakeUp()
   }
 
@@ -89,6 +88,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     storageFails = false
     const [claimed] = await Promise.all([claimReady(), ...unstored.splice(0).map(settle)])
     for (const item of claimed) perform(item)
+    if (running) hints.afterTurn(claimed.length)
   }
 
   /** Claims ready items. Commits only if there is something to write. */
@@ -100,7 +100,6 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
       if (!hasWork()) return []
       await db.commit(() => promoteAndClaim(claimed))
       recovered()
-      if (siblings.count > 1) hintIfMuch(claimed)
       return claimed
     } catch (error) {
       for (const item of claimed) capacity.leave(item)
@@ -108,15 +107,6 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
       troubled('claim', error)
       return []
     }
-  }
-
-  /** Tells the other processes of work that this one has no capacity for. */
-  function hintIfMuch(claimed: readonly Item[]) {
-    const now = clock.monotonic()
-    if (claimed.length === 0 || now - hintedAt < HINT_MS) return
-    if (queue.nextLane(undefined) === undefined) return
-    hintedAt = now
-    siblings.tell(`due:${queue.name}`)
   }
 
   /** Fails items whose leases were stored in a commit that failed; their work never started. */
@@ -135,6 +125,15 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   const holders = () => ({ self: instances.self, alive: instances.alive(), now: clock.now() })
 
   const hasWork = () => isDue() || (capacity.room() > 0 && queue.nextLane(undefined) !== undefined)
+
+  /** False also if that can't be read. */
+  function hasReady(): boolean {
+    try {
+      return queue.nextLane(undefined) !== undefined
+    } catch {
+      return false
+    }
+  }
 
   const isDue = () => msUntilDue() <= 0
 

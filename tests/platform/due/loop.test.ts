@@ -6,7 +6,7 @@ import { openDatabase } from '../../../src/db/open.ts'
 import { createDueLoop, MAX_SLEEP_MS } from '../../../src/platform/due/loop.ts'
 import type { DueQueue, Lane } from '../../../src/platform/due/queue.ts'
 import { createLog } from '../../../src/platform/log.ts'
-import { ALONE } from '../../../src/platform/siblings.ts'
+import { ALONE, type Siblings } from '../../../src/platform/siblings.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
@@ -20,10 +20,11 @@ interface Options {
   limits?: Partial<Queue['limits']>
   perform?: Queue['perform']
   alive?: string[]
+  siblings?: Siblings
 }
 
 /** A plain queue in a database with a loop on it, owned by the process `me`. */
-function createFixture({ limits, perform, alive: others = [] }: Options = {}) {
+function createFixture({ limits, perform, alive: others = [], siblings = ALONE }: Options = {}) {
   const folder = temporaryFolder()
   onTestFinished(() => folder[Symbol.dispose]())
   const clock = createTestClock('2026-01-01T00:00:00Z')
@@ -83,7 +84,7 @@ function createFixture({ limits, perform, alive: others = [] }: Options = {}) {
   const instances = {
     ...{
       self: 'me',
-      siblings: ALONE,
+      siblings,
       alive: () => alive,
       list: () => [],
       start: async () => {},
@@ -313,6 +314,39 @@ test('An item that is leased while the database is lost is not performed, and en
   expect(performed).toEqual([])
   expect(count('ended')).toBe(1)
   expect(lines).toEqual([])
+})
+
+test('A process has its part of the limits, tells others of what it has no room for, and hears them', async () => {
+  const gate = createGate()
+  const heard: (() => void)[] = []
+  const told: string[] = []
+  const siblings: Siblings = {
+    ...ALONE,
+    count: 4,
+    tell: (topic) => void told.push(topic),
+    on: (_, listener) => void heard.push(() => listener('')),
+  }
+  const limits = { total: 8, perTenant: 8, perTarget: 8, perLane: 8 }
+  const { clock, start, add, nudge, performed } = createFixture({ ...gate, limits, siblings })
+  add(1)
+  await start()
+  expect([performed, told]).toEqual([[1], []])
+  add(2)
+  await nudge()
+  expect([performed, told]).toEqual([[1, 2], ['due:items']])
+  // Without room, it tells of new work no more often than the interval allows.
+  for (let n = 0; n < 5; n++) await nudge()
+  expect(told).toHaveLength(1)
+  await clock.advance(20)
+  expect(told).toHaveLength(2)
+  // What another process says is no news to the others, unless this one had room.
+  await clock.advance(20)
+  const before = told.length
+  for (const hear of heard) hear()
+  await clock.advance(40)
+  expect([performed, told.length]).toEqual([[1, 2], before])
+  await gate.release()
+  expect(performed).toEqual([1, 2, 3])
 })
 
 test('Leases of a dead process are taken back, and expired ones, but never our own', async () => {
