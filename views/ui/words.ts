@@ -1,5 +1,6 @@
-/** A number with thousands separators. */
-export const numeral = (count: number): string => count.toLocaleString('en')
+/** A number with thousands separators. Small counts need none, nor the locale data behind them. */
+export const numeral = (count: number): string =>
+  Number.isInteger(count) && count >= 0 && count < 1000 ? `${count}` : count.toLocaleString('en')
 
 /** A count with its noun, such as "3 jobs". */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
