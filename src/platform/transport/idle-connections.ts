@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { Connection, Listener } from './connection.ts'
-import { afterOneMoreRead } from './turns.ts'
+import { afterOneMoreRead, afterWhatHasArrived } from './turns.ts'
 
 /** Each idle connection takes a file descriptor, of which some systems allow a process 1,024. */
 const MAX_PER_TARGET = 32
@@ -13,6 +13,8 @@ const USUAL_IDLE_MS = 4000
 const MARGIN_MS = 1000
 const MAX_IDLE_MS = 30_000
 const SWEEP_MS = 500
+/** A connection that carried a response less than this ago needs no second look: time matters then. */
+const JUST_USED_MS = 50
 
 /** Whose connection it is and where it leads. Equal only if nothing of it differs. */
 export interface Target {
@@ -24,6 +26,7 @@ export interface Target {
 interface Idle {
   target: Target
   connection: Connection
+  since: number
   until: number
 }
 
@@ -65,17 +68,24 @@ export function createIdleConnections(clock: Clock) {
       const idle = byTarget.get(nameOf(target))?.at(-1)
       if (!idle) return undefined
       remove(idle)
-      if (idle.until > clock.monotonic() && (await isSilent(idle.connection)))
-        return idle.connection
+      if (await isUsable(idle)) return idle.connection
       idle.connection.destroy()
     }
+  }
+
+  async function isUsable({ connection, since, until }: Idle): Promise<boolean> {
+    const now = clock.monotonic()
+    if (until <= now) return false
+    const wait = now - since < JUST_USED_MS ? afterWhatHasArrived : afterOneMoreRead
+    return isSilent(connection, wait)
   }
 
   /** Keeps a connection whose server closes it after `idleMs`, if that is known. */
   function put(target: Target, connection: Connection, idleMs: number | undefined) {
     const ms = idleMs === undefined ? USUAL_IDLE_MS : Math.min(idleMs - MARGIN_MS, MAX_IDLE_MS)
     if (ms <= 0) return connection.destroy()
-    const idle = { target, connection, until: clock.monotonic() + ms }
+    const since = clock.monotonic()
+    const idle = { target, connection, since, until: since + ms }
     const gone = () => close(idle)
     add(idle)
     connection.listen({ data: gone, ended: gone, closed: gone })
@@ -115,13 +125,13 @@ export function createIdleConnections(clock: Clock) {
 
 const oldest = (set: Set<Idle>): Idle => set.values().next().value as Idle
 
-/** Whether nothing has arrived, after a look at what the system has received by now. */
-function isSilent(connection: Connection): Promise<boolean> {
+/** Whether nothing arrives during `wait`, in which the event loop reads what the system has received. */
+function isSilent(connection: Connection, wait: (then: () => void) => void): Promise<boolean> {
   let isSilent = true
   const heard = () => {
     isSilent = false
   }
   const listener: Listener = { data: heard, ended: heard, closed: heard }
   connection.listen(listener)
-  return new Promise((resolve) => afterOneMoreRead(() => resolve(isSilent)))
+  return new Promise((resolve) => wait(() => resolve(isSilent)))
 }

@@ -206,10 +206,12 @@ test('Data that has arrived but was not read yet is found before the next reques
     sockets.push(socket)
     answer('ok')(socket, request)
   })
-  const outbound = loopback()
+  const clock = standingClock()
+  const outbound = loopback({ clock })
   for (const last of [(socket: Socket) => socket.write('x'), (socket: Socket) => socket.end()]) {
     reply(await outbound.send(pooled(noisy.url)))
     const { lost, reused } = outbound.connections()
+    await clock.advance(50)
     last(sockets.at(-1) as Socket)
     reply(await outbound.send(pooled(noisy.url)))
     expect(outbound.connections()).toMatchObject({ lost, reused })
