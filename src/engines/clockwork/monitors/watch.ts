@@ -20,7 +20,7 @@ export type Watch = ReturnType<typeof createWatch>
 export function createWatch(parts: {
   store: Store
   transitions: Transitions
-  instances: Pick<Instances, 'alive'>
+  instances: Pick<Instances, 'self' | 'list'>
 }) {
   const { store, transitions, instances } = parts
   /** Whether this process has made up for the time in which none was running. */
@@ -42,21 +42,31 @@ export function createWatch(parts: {
       store.monitors.move(transitions.moved(monitor, standing, now))
     }
     if (outageMs > 0 && due.length === SLICE) return true
-    hasBegun = true
     if (store.monitors.firstDueAt() !== undefined) beat(now)
+    hasBegun = true
     return due.length === SLICE
   }
 
-  /** 0 if a process has watched all along. What is stored is up to a minute old when one ends. */
+  /**
+   * 0 if a process has watched all along. What is stored is up to a minute old when one ends. Nothing
+   * is stored if it ended within seconds of the first ping of all.
+   */
   function unwatchedFor(now: number): number {
-    const silence = now - (store.watch.watchedAt() ?? now)
-    const isRestart = !hasBegun && silence > 0 && instances.alive().length === 1
+    const watchedAt = store.watch.watchedAt() ?? 0
+    const silence = now - watchedAt
+    const isRestart = !hasBegun && silence > 0 && !hasWatcherSince(watchedAt)
     return isRestart || silence > OUTAGE_MS ? silence : 0
   }
 
+  /** Whether another process runs that didn't start after `watchedAt`, as this one did. */
+  const hasWatcherSince = (watchedAt: number): boolean =>
+    instances.list().some(({ id, startedAt }) => id !== instances.self && startedAt <= watchedAt)
+
+  /** The first time, this also ends the outage for processes that have started together. */
   function beat(now: number) {
     const last = store.watch.watchedAt()
-    if (last === undefined || now < last || now - last >= BEAT_MS) store.watch.setWatchedAt(now)
+    if (!hasBegun || last === undefined || now < last || now - last >= BEAT_MS)
+      store.watch.setWatchedAt(now)
   }
 
   return { nextDueAt, pass }

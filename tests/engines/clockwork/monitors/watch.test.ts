@@ -6,9 +6,14 @@ import { HOUR, MINUTE, monitorsOf, useMonitors } from './support.ts'
 
 const { app, fresh } = await useMonitors()
 
-/** The watch of another process on the same database, which has just started. */
-function otherWatch(alive: string[], onTransition = () => {}) {
-  const instances = { ...app.platform.instances, alive: () => alive }
+/** The watch of a process that has just started, beside others that did so many minutes ago. */
+function otherWatch(others: number[], onTransition = () => {}) {
+  const list = () =>
+    others.map((minutes, n) => ({
+      ...{ id: `${n}`, host: 'h', pid: n, version: '1', heartbeatAt: 0, beat: 0 },
+      startedAt: app.clock.now() - minutes * MINUTE,
+    }))
+  const instances = { ...app.platform.instances, list }
   const parts = { baseUrl: () => '', addressOf: () => undefined, maxBody: 0, onTransition }
   const monitoring = createMonitoring(
     { ...app.platform, instances },
@@ -25,31 +30,42 @@ test('Two processes that watch move a monitor once', async () => {
   const monitor = await create()
   await ping(monitor)
   await clock.advance(5000)
-  const watch = otherWatch(['one', 'other'])
+  const watch = otherWatch([60])
   clock.spend(15 * MINUTE - 5000)
   app.db.client.run('update monitor_watch set watched_at = ?', [clock.now() - 1])
   await Promise.all([passed(watch), clock.advance(0), passed(watch)])
   expect(storyOf(monitor)).toEqual(['up', 'down'])
 })
 
-test.each<[string, number, string[], string[]]>([
-  ['a process that starts alone gives it its time again', 6, ['self'], ['up']],
-  ['a process that starts beside another does not', 1, ['self', 'other'], ['up', 'late']],
-  ['nor does it if it has watched all along', 0, ['self'], ['up', 'late']],
-  ['any process does after more than two minutes', 3, ['self', 'other'], ['up']],
-])('If a monitor is due after an outage, %s', async (_, minutes, alive, story) => {
+test.each<[string, number, number[], string[]]>([
+  ['a process that starts alone gives it its time again', 6, [], ['up']],
+  ['processes that start together do', 1.5, [0.1], ['up']],
+  ['a process that starts beside another does not', 1.5, [60], ['up', 'late']],
+  ['nor does it if it has watched all along', 0, [], ['up', 'late']],
+  ['any process does after more than two minutes', 3, [60], ['up']],
+])('If a monitor is due after an outage, %s', async (_, minutes, others, story) => {
   const { clock, create, ping, read, storyOf } = await fresh()
   const monitor = await create()
   await ping(monitor)
   clock.spend(10 * MINUTE)
   app.db.client.run('update monitor_watch set watched_at = ?', [clock.now() - minutes * MINUTE])
-  await passed(otherWatch(alive))
+  await passed(otherWatch(others))
   expect(storyOf(monitor)).toEqual(story)
   if (story.length === 1)
     expect(await read(monitor)).toMatchObject({
       state: 'up',
       expected_at: new Date(clock.now() + 10 * MINUTE).toISOString(),
     })
+})
+
+test('A monitor is not down if no process has ever watched', async () => {
+  const { clock, create, ping, storyOf } = await fresh()
+  const monitor = await create()
+  await ping(monitor)
+  clock.spend(HOUR)
+  app.db.client.run('delete from monitor_watch')
+  await passed(otherWatch([]))
+  expect(storyOf(monitor)).toEqual(['up'])
 })
 
 test('An outage that is short for the grace time explains no missing ping, but gives the grace time again', async () => {
@@ -59,7 +75,7 @@ test('An outage that is short for the grace time explains no missing ping, but g
   await ping(monitor)
   clock.spend(24 * MINUTE)
   app.db.client.run('update monitor_watch set watched_at = ?', [clock.now() - 15 * MINUTE])
-  await passed(otherWatch(['self']))
+  await passed(otherWatch([]))
   const now = new Date(clock.now()).toISOString()
   expect(await read(monitor)).toMatchObject({ state: 'late', expected_at: now, started_at: null })
   await clock.advance(59 * MINUTE)
