@@ -38,7 +38,7 @@ export function OptionFields(form: { initial: Fields; isCron?: boolean; isNew?: 
         <Checkbox
           name="reuse_connection"
           label="Reuse connections"
-          help="Faster, but a request whose connection turns out to be closed is sent twice."
+          help="Faster. If the server has just closed the connection, the request is sent again, so it may arrive twice."
         />
         <FieldRow>
           <Field
