@@ -5,7 +5,6 @@ import { lenient, oneOf } from '../http/schemas.ts'
 import { createBuckets } from '../platform/buckets.ts'
 import type { Caller } from '../platform/caller.ts'
 import type { Clock } from '../platform/clock.ts'
-import { rateLimited } from '../platform/errors.ts'
 import type { Siblings } from '../platform/siblings.ts'
 import type { Manifests } from './index.ts'
 import { MAX_CHANGES, PER_MINUTE } from './limits.ts'
@@ -43,11 +42,8 @@ export function createRoutes(parts: {
     shared: { siblings, limit: 'manifests of a tenant' },
   })
 
-  function admit({ tenantId }: Caller) {
-    const waitMs = buckets.take(tenantId)
-    if (waitMs > 0)
-      throw rateLimited(`more than ${PER_MINUTE} manifests a minute`, { retryAfterMs: waitMs })
-  }
+  const admit = ({ tenantId }: Caller) =>
+    buckets.admit(tenantId, `more than ${PER_MINUTE} manifests a minute`)
 
   return new Elysia({ prefix: '/v1/manifest', tags: ['manifest'] })
     .use(access)

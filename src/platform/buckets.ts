@@ -2,6 +2,7 @@ import { type BucketMemory, createBucketMemory } from './bucket-memory.ts'
 import type { Clock } from './clock.ts'
 import { sha256 } from './crypto.ts'
 import { HOUR_MS, MINUTE_MS } from './durations.ts'
+import { rateLimited } from './errors.ts'
 import { createSharedBuckets, type SharedLimit } from './shared-memory.ts'
 import type { Siblings } from './siblings.ts'
 
@@ -54,6 +55,12 @@ export function createBuckets({
     return waitMs
   }
 
+  /** Takes a token. Throws `rate_limited` with `problem` and the time until the next one. */
+  function admit(key: string, problem: string) {
+    const retryAfterMs = take(key)
+    if (retryAfterMs > 0) throw rateLimited(problem, { retryAfterMs })
+  }
+
   /** Returns what `take` would return, without taking a token. */
   function peek(key: string): number {
     const now = nowMs()
@@ -88,5 +95,5 @@ export function createBuckets({
   const waitFor = (emptied: number, now: number): number =>
     Math.max(Math.ceil((emptied - ticks(now + windowMs)) / tokens), 0)
 
-  return { take, peek, levelOf, give, size: memory.size }
+  return { take, admit, peek, levelOf, give, size: memory.size }
 }

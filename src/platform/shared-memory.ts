@@ -47,7 +47,8 @@ export const seedShared = ({ bytes }: Pick<SharedMemory, 'bytes'>) =>
 
 /**
  * The buckets of one limit in shared memory: a table with a lock for each set. A name is kept as a
- * 64-bit hash; another rate, as after a reload, makes another hash. A new name takes the place of the fullest bucket of its set, which is usually full.
+ * 64-bit hash; another rate, as after a reload, makes another hash. A new name takes the place of
+ * the fullest bucket of its set, which is usually full.
  */
 export function createSharedBuckets(
   { bytes }: SharedMemory,

@@ -31,6 +31,9 @@ export const ALONE: Siblings = {
   render: (metrics) => metrics.render(),
 }
 
-/** The part of a limit of the whole server that one process may use; at least 1. */
+/**
+ * The part of a limit of the whole server that one process may use. It is rounded up, so that a
+ * process has at least 1: a limit smaller than the number of processes is as large as that number.
+ */
 export const partOf = (limit: number, { count }: Pick<Siblings, 'count'>): number =>
   Math.ceil(limit / count)

@@ -1,7 +1,6 @@
 import { cookieBaseOf, cookieIn, createCookie, setCookie } from '../../http/cookies.ts'
 import { createBuckets } from '../../platform/buckets.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { rateLimited } from '../../platform/errors.ts'
 import type { Siblings } from '../../platform/siblings.ts'
 
 /** Name of the cookie with the session for `/dashboard`. */
@@ -54,14 +53,10 @@ export function createSessionRate(parts: { clock: Clock; perMinute: number; sibl
   })
   const counted = new WeakSet<Request>()
 
-  /** Throws `rateLimited`. */
+  /** Throws `rate_limited`. */
   return (request: Request, sessionId: string) => {
     if (counted.has(request)) return
     counted.add(request)
-    const waitMs = buckets.take(sessionId)
-    if (waitMs > 0)
-      throw rateLimited(`more than ${perMinute} requests a minute with this session`, {
-        retryAfterMs: waitMs,
-      })
+    buckets.admit(sessionId, `more than ${perMinute} requests a minute with this session`)
   }
 }

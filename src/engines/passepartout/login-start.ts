@@ -6,7 +6,7 @@ import type { Buckets } from '../../platform/buckets.ts'
 import type { Caller } from '../../platform/caller.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { sha256 } from '../../platform/crypto.ts'
-import { invalid, rateLimited } from '../../platform/errors.ts'
+import { invalid } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import type { Bots } from './bots.ts'
@@ -82,9 +82,7 @@ export function createLoginStart(parts: {
   /** Not in the sandbox, which is used for repeated tests from one machine. */
   function limitStarts({ tenantId, environment }: Caller, ip: string | undefined) {
     if (ip === undefined || environment === 'test') return
-    const waitMs = starts.take(`${tenantId} ${addressKey(ip)}`)
-    if (waitMs > 0)
-      throw rateLimited('too many sign-ins for this IP address', { retryAfterMs: waitMs })
+    starts.admit(`${tenantId} ${addressKey(ip)}`, 'too many sign-ins for this IP address')
   }
 
   return { start, begin }

@@ -1,7 +1,10 @@
 import { partOf, type Siblings } from '../siblings.ts'
 import type { DueLimits, Lane } from './queue.ts'
 
-/** What each process of a server may have in progress, so that together they keep to `limits`. */
+/**
+ * What each process of a server may have in progress, so that together they keep to `limits`. As
+ * `partOf` rounds up, together they can exceed one by less than the number of processes.
+ */
 export const shareOf = (limits: DueLimits, siblings: Pick<Siblings, 'count'>): DueLimits => ({
   ...limits,
   total: partOf(limits.total, siblings),

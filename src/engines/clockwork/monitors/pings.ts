@@ -4,7 +4,7 @@ import { addressKey } from '../../../platform/address-key.ts'
 import { createBuckets } from '../../../platform/buckets.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { isMinted, sha256 } from '../../../platform/crypto.ts'
-import { notFound, rateLimited } from '../../../platform/errors.ts'
+import { notFound } from '../../../platform/errors.ts'
 import type { Siblings } from '../../../platform/siblings.ts'
 import { KNOWN_PLACES, PINGS_PER_MINUTE, UNKNOWN_PER_MINUTE } from './limits.ts'
 import type { Said } from './signal.ts'
@@ -64,11 +64,9 @@ export function createPings(parts: {
 
   /** Throws `not_found`, or `rate_limited` for a client that asks for many: they may be guesses. */
   function refuseUnknown(address: string | undefined): never {
-    const waitMs = perAddress.take(addressKey(address))
-    if (waitMs === 0) throw UNKNOWN
-    throw rateLimited(`more than ${UNKNOWN_PER_MINUTE} unknown URLs a minute from your address`, {
-      retryAfterMs: waitMs,
-    })
+    const problem = `more than ${UNKNOWN_PER_MINUTE} unknown URLs a minute from your address`
+    perAddress.admit(addressKey(address), problem)
+    throw UNKNOWN
   }
 
   /** Resolves when the ping is on disk. A HEAD is a ping, too. */
@@ -76,9 +74,7 @@ export function createPings(parts: {
     if (!isMinted(token)) refuseUnknown(ping.address)
     const hash = sha256(token)
     const { tenantId, id } = placeOf(hash) ?? refuseUnknown(ping.address)
-    const waitMs = perMonitor.take(id)
-    if (waitMs > 0)
-      throw rateLimited(`more than ${PINGS_PER_MINUTE} pings a minute`, { retryAfterMs: waitMs })
+    perMonitor.admit(id, `more than ${PINGS_PER_MINUTE} pings a minute`)
     const row = await withWrites(() =>
       db.commitFor(tenantId, () => {
         const monitor = store.monitors.byToken(hash)

@@ -74,11 +74,8 @@ export function createMailAllowance(parts: {
     const allowance = mail.allowance(tenantId, address, now, kind)
     if (!allowance.allowed) throw tooMany(allowance.retryAfterMs)
     if (mail.isPestered(tenantId, address, now)) throw tooMany(PESTERED_MS)
-    const waitMs = actor.kind === 'operator' ? byOperators.take(tenantId) : 0
-    if (waitMs > 0)
-      throw rateLimited('your team has sent too many emails; try again later', {
-        retryAfterMs: waitMs,
-      })
+    if (actor.kind === 'operator')
+      byOperators.admit(tenantId, 'your team has sent too many emails; try again later')
   }
 
   return { waitMs, count, spend }

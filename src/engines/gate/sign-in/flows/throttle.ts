@@ -1,7 +1,6 @@
 import { addressKey } from '../../../../platform/address-key.ts'
 import { type Buckets, createBuckets } from '../../../../platform/buckets.ts'
 import type { Clock } from '../../../../platform/clock.ts'
-import { rateLimited } from '../../../../platform/errors.ts'
 import type { Siblings } from '../../../../platform/siblings.ts'
 import type { Client } from './client.ts'
 import { FlowFailure, tooSoon } from './failure.ts'
@@ -53,10 +52,8 @@ export function createThrottle(parts: {
 
   /** The same limit outside of forms: throws `rate_limited`. */
   const admit = (client: Origin) => {
-    const tokens = ofAddress(client)
-    const waitMs = Math.max(0, ...tokens.map(({ from, key }) => from.take(key)))
-    if (waitMs > 0)
-      throw rateLimited('too many requests from this address', { retryAfterMs: waitMs })
+    for (const { from, key } of ofAddress(client))
+      from.admit(key, 'too many requests from this address')
   }
 
   /** For cheap, optional actions: returns false and takes nothing if the limit is reached. */
