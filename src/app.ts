@@ -87,7 +87,7 @@ export function createApp(
   }
   const delivery = createDelivery(platform, config, policies, tell)
   const relay = createRelay(platform, delivery, config, { access, baseUrl })
-  const backups = createBackups({ ...platform, settings: config.backup })
+  const backups = createBackups({ ...platform, settings: config.backup, objectStorage: config.s3 })
   retention.add(backups.retention)
   let knownBaseUrl: string | undefined
   const installationSettings = createInstallationSettings({ ...platform, config })

@@ -62,8 +62,16 @@ export function contentsOf(metafile: Bun.BuildMetafile, runtime = nativeRuntime(
     }
   })
   const platform = runtimeComponent(runtime)
-  return { components: [...libraries, platform], imports: [...purlsOf(imports), platform.purl] }
+  return {
+    components: [...onceEach(libraries), platform],
+    imports: [...purlsOf(imports), platform.purl],
+  }
 }
+
+/** Several packages can each have a copy of the same version of another one. */
+const onceEach = (components: Component[]): Component[] => [
+  ...new Map(components.map((one) => [one.purl, one])).values(),
+]
 
 /** The licences that a component has no text of itself: its own at times, and those of its parts. */
 function textsFor(

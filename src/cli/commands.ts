@@ -2,7 +2,6 @@ import type { Command } from './command.ts'
 
 const alert = () => import('./alert.ts')
 const audit = () => import('./audit.ts')
-const backup = () => import('./backup.ts')
 const bot = () => import('./bot.ts')
 const channel = () => import('./channel.ts')
 const config = () => import('./config.ts')
@@ -57,8 +56,10 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   'secrets rotate': () => import('./secrets.ts').then(({ secretsRotate }) => secretsRotate),
   'audit list': () => audit().then(({ auditList }) => auditList),
   'audit export': () => audit().then(({ auditExport }) => auditExport),
-  backup: () => backup().then(({ backup }) => backup),
-  'backup check': () => backup().then(({ backupCheck }) => backupCheck),
+  backup: () => import('./backup/create.ts').then(({ backup }) => backup),
+  'backup check': () => import('./backup/check.ts').then(({ backupCheck }) => backupCheck),
+  'backup list': () => import('./backup/list.ts').then(({ backupList }) => backupList),
+  'backup keygen': () => import('./backup/keygen.ts').then(({ backupKeygen }) => backupKeygen),
   restore: () => import('./restore.ts').then(({ restore }) => restore),
   'config check': () => config().then(({ configCheck }) => configCheck),
   'config show': () => config().then(({ configShow }) => configShow),

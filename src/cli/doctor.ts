@@ -11,6 +11,7 @@ import { fileSystem } from './doctor/file-system.ts'
 import { adviceOn, examined, type Finding, type Group, problem, warning } from './doctor/finding.ts'
 import { checkDatabase, type Inside, withoutDatabase } from './doctor/inside.ts'
 import { mailServer } from './doctor/mail-server.ts'
+import { objectStorage } from './doctor/object-storage.ts'
 import { ownership, permissions } from './doctor/permissions.ts'
 import { readiness } from './doctor/readiness.ts'
 import { report } from './doctor/report.ts'
@@ -37,6 +38,7 @@ async function examine({ config: given, loaded, io }: Configured): Promise<Group
   const address = addressOf(config)
   const asked = address === undefined ? undefined : ask(address)
   const mail = examined('mail server', () => mailServer(config))
+  const storage = examined('object storage', () => objectStorage(config))
   const server = readiness(config)
   const timeSync = examined('time sync', () => synchronisation(io.env))
   const unreachable = await findUnreachable(config)
@@ -59,7 +61,7 @@ async function examine({ config: given, loaded, io }: Configured): Promise<Group
     },
     { title: 'Disk', findings: [...unreachable.findings, ...disk] },
     { title: 'Database', findings: inside.database ?? [] },
-    { title: 'Backups', findings: inside.backups ?? [] },
+    { title: 'Backups', findings: [...(inside.backups ?? []), ...(await storage)] },
     { title: 'Time', findings: [...(inside.clock ?? []), ...(await timeSync)] },
     { title: 'Work', findings: [...(inside.work ?? []), ...(await server)] },
     {

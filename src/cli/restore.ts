@@ -4,7 +4,7 @@ import { type Overdue, type Restored, restoreArchive } from '../platform/backup/
 import { systemClock } from '../platform/clock.ts'
 import { thisProcess } from '../platform/process.ts'
 import { VERSION } from '../platform/version.ts'
-import { archiveSource } from './archive-source.ts'
+import { archiveSource, IDENTITY_OPTION } from './archive-source.ts'
 import type { Answer, Command } from './command.ts'
 import { onInterrupt } from './interrupted.ts'
 import { cliActor, noteIfPossible } from './open.ts'
@@ -14,11 +14,13 @@ export const restore: Command = {
   name: 'restore',
   summary: 'Restore a backup. Stop the server first; the current data is kept.',
   positionals: ['FILE'],
-  run: async ({ config, io, args }) => {
+  options: IDENTITY_OPTION,
+  run: async (invocation) => {
+    const { config, io } = invocation
     const progress = createProgress(io, 'Restoring', 'bytes')
     const { dataDir } = config
     const restored = await restoreArchive({
-      open: archiveSource(io, args[0] ?? ''),
+      open: await archiveSource(invocation),
       dataDir,
       migrations,
       clock: systemClock,

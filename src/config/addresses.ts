@@ -20,6 +20,13 @@ export const baseUrl = text(
 /** A complete URL, stored as written, because issuers are compared exactly. */
 export const endpoint = text('an http or https URL', isWebUrl)
 
+/** A bucket in object storage, and the start of the names in it; stored without a trailing slash. */
+export const objectUrl = text(
+  'the URL of a bucket, with or without a folder, such as s3://my-bucket/gatehouse',
+  (written) => /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w.!*'()/-]{0,500})?$/.test(written),
+  (written) => written.replace(/\/+$/, ''),
+)
+
 /** The URL of a mail server. */
 export const smtpUrl = text('a URL such as smtp://user:password@host:587', isMailServer)
 

@@ -11,6 +11,8 @@ export interface Conflict {
 export const conflictsIn = (config: Config): Conflict[] => [
   ...mailWithoutSender(config),
   ...codesThatOutliveTheirFlow(config),
+  ...backupsInTwoPlaces(config),
+  ...storageWithoutKey(config),
   ...ALL_PROVIDERS.flatMap((name) => unfitProvider(config, name)),
 ]
 
@@ -25,6 +27,28 @@ function codesThatOutliveTheirFlow({ gate }: Config): Conflict[] {
   if (gate.codeLifetimeMs <= gate.flowLifetimeMs) return []
   const keys = ['gate.code_lifetime', 'gate.flow_lifetime'] as const
   return [{ keys, message: 'code_lifetime must not be longer than flow_lifetime' }]
+}
+
+function backupsInTwoPlaces({ backup }: Config): Conflict[] {
+  if (backup.to === undefined || backup.directory === undefined) return []
+  return [{ keys: ['backup.to', 'backup.directory'], message: 'set either to or directory' }]
+}
+
+function storageWithoutKey({ backup, s3 }: Config): Conflict[] {
+  const isUsed = backup.to !== undefined
+  const [id, secret] = [s3.accessKeyId !== undefined, s3.secretAccessKey !== undefined]
+  if (id && secret) return []
+  if (id || secret)
+    return [
+      {
+        keys: ['s3.access_key_id', 's3.secret_access_key'],
+        message: `also set ${id ? 'secret_access_key' : 'access_key_id'}`,
+      },
+    ]
+  if (!isUsed) return []
+  return [
+    { keys: ['backup.to'], message: 'also set access_key_id and secret_access_key under [s3]' },
+  ]
 }
 
 /** The settings that a provider needs, by their names in its table. */

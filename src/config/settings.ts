@@ -1,5 +1,14 @@
-import { allowed, baseUrl, endpoint, host, mailbox, network, smtpUrl } from './addresses.ts'
-import { signingKey } from './keys.ts'
+import {
+  allowed,
+  baseUrl,
+  endpoint,
+  host,
+  mailbox,
+  network,
+  objectUrl,
+  smtpUrl,
+} from './addresses.ts'
+import { ageRecipient, signingKey } from './keys.ts'
 import { list } from './kind.ts'
 import {
   choice,
@@ -296,7 +305,27 @@ export const settings = {
     everyMs: setting(duration('1m', '30d'), '24h', 'The time between two backups.'),
     keep: setting(integer(1, 1000), 7, 'How many scheduled backups to keep.'),
     directory: unset(path, 'An existing directory for backups. Default: backups in data_dir.'),
+    to: unset(
+      objectUrl,
+      'Object storage for backups, instead of a directory. Set the credentials under [s3].',
+    ),
+    encryptTo: setting(
+      list(ageRecipient, 0, 20),
+      [],
+      'Public keys of age to encrypt new backups to. gatehouse backup keygen makes one. ' +
+        'Without any, backups in object storage leave out the master key.',
+    ),
   }),
+
+  s3: table(
+    'Object storage: Amazon S3, Cloudflare R2, MinIO, Garage or another S3-compatible one.',
+    {
+      endpoint: unset(baseUrl, 'URL of the storage. Default: Amazon S3 in the region.'),
+      region: setting(line(100), 'us-east-1', 'The region of the bucket. For Cloudflare R2, auto.'),
+      accessKeyId: unset(line(500), 'The id of the access key.'),
+      secretAccessKey: secret(line(500), 'The secret of the access key.'),
+    },
+  ),
 
   updates: table('A check for new versions, once a day. Off without a feed.', {
     feed: unset(

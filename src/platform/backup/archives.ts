@@ -1,13 +1,13 @@
-import { createReadStream } from 'node:fs'
-import { lstat, rm } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import { messageOf } from '../../db/errors.ts'
 import type { Db } from '../../db/open.ts'
 import type { Clock } from '../clock.ts'
 import { conflict, fail, notFound } from '../errors.ts'
-import { type CheckArchive, checkInChild } from './child.ts'
-import { createReach, type Reach } from './reach.ts'
+import { isObjectUrl } from '../object-storage/index.ts'
+import type { CheckArchive } from './child.ts'
+import { ENCRYPTED } from './encryption.ts'
+import type { ArchiveStorage } from './storage.ts'
 import type { BackupRow, createBackupStore } from './store.ts'
 import { withoutKey } from './without-key.ts'
 
@@ -15,6 +15,8 @@ import { withoutKey } from './without-key.ts'
 export interface Archive extends BackupRow {
   name: string
   isThere: boolean
+  /** Only the owner of a private key can check it, and nothing can be left out of it. */
+  isEncrypted: boolean
 }
 
 /** The result of a check: what the archive contains, or why it can't be restored. */
@@ -28,29 +30,30 @@ export function createArchives(parts: {
   db: Db
   clock: Clock
   store: ReturnType<typeof createBackupStore>
-  checkArchive?: CheckArchive | undefined
+  storage: ArchiveStorage
+  checkArchive: CheckArchive
 }) {
-  const { db, clock, store, checkArchive = checkInChild } = parts
-  const reach = inTurn(createReach(clock))
+  const { db, clock, store, storage, checkArchive } = parts
 
-  const sizeOf = (file: string): Promise<number | undefined> =>
-    reach(file, async () => {
-      const stats = await lstat(file)
-      // Another account could have put a link in its place.
-      return stats.isFile() ? stats.size : undefined
-    }).catch(() => undefined)
-
-  async function archiveOf(row: BackupRow): Promise<Archive> {
-    const isThere = row.endedAt !== null && (await sizeOf(row.file)) !== undefined
-    return { ...row, name: basename(row.file), isThere }
-  }
+  const archiveOf = (row: BackupRow, isThere: boolean): Archive => ({
+    ...row,
+    name: basename(row.file),
+    isThere: row.endedAt !== null && isThere,
+    isEncrypted: row.file.endsWith(ENCRYPTED),
+  })
 
   /** Newest first. */
-  const list = (limit: number): Promise<Archive[]> =>
-    Promise.all(store.list(clock.now(), limit).map(archiveOf))
+  async function list(limit: number): Promise<Archive[]> {
+    const rows = store.list(clock.now(), limit)
+    const there = await storage.present(rows.map(({ file }) => file))
+    return rows.map((row) => archiveOf(row, there.has(row.file)))
+  }
 
-  const find = async (id: string): Promise<Archive> =>
-    archiveOf(store.find(id) ?? fail(notFound('backup not found')))
+  async function find(id: string): Promise<Archive> {
+    const row = store.find(id) ?? fail(notFound('backup not found'))
+    const size = await storage.sizeOf(row.file).catch(() => null)
+    return archiveOf(row, size !== null)
+  }
 
   async function existing(id: string): Promise<Archive> {
     const archive = await find(id)
@@ -60,22 +63,26 @@ export function createArchives(parts: {
 
   /** The bytes of an archive, with or without the master key. The size is unknown without it. */
   async function read(id: string, { withKey }: { withKey: boolean }) {
-    const { file, name } = await existing(id)
-    if (withKey) return { name, body: Bun.file(file) }
-    const body = Readable.toWeb(withoutKey(createReadStream(file))) as unknown as ReadableStream
+    const { file, name, isEncrypted } = await existing(id)
+    if ((withKey || isEncrypted) && !isObjectUrl(file)) return { name, body: Bun.file(file) }
+    const whole = await storage.read(file)
+    if (withKey || isEncrypted) return { name, body: webStream(whole) }
+    const body = webStream(withoutKey(whole))
     return { name: name.replace(/(\.tar\.gz)?$/, '-without-key.tar.gz'), body }
   }
 
   /** Checks that an archive is complete and can be restored. */
   async function check(id: string): Promise<ArchiveCheck> {
-    const { file } = await existing(id)
+    const { file, isEncrypted } = await existing(id)
+    const command = `gatehouse backup check ${file}`
+    if (isEncrypted)
+      throw conflict(`the backup is encrypted. Run ${command} --identity FILE with its private key`)
     const abort = new AbortController()
     const cancel = clock.after(MAX_CHECK_MS, () => abort.abort())
     try {
       return await checkArchive(file, abort.signal)
     } catch (error) {
-      if (abort.signal.aborted)
-        throw conflict(`checking takes too long here; run gatehouse backup check ${file}`)
+      if (abort.signal.aborted) throw conflict(`checking takes too long here; run ${command}`)
       return { problem: messageOf(error) }
     } finally {
       cancel()
@@ -86,7 +93,7 @@ export function createArchives(parts: {
   async function remove(id: string, also: (archive: Archive) => void) {
     const archive = await find(id)
     if (archive.endedAt === null) throw conflict('the backup is still being made')
-    if (archive.isThere) await reach(archive.file, () => rm(archive.file))
+    if (archive.isThere) await storage.remove(archive.file)
     await db.commit(() => {
       store.remove([id])
       also(archive)
@@ -96,12 +103,4 @@ export function createArchives(parts: {
   return { list, find, read, check, remove }
 }
 
-/** One call after the other, because a reach refuses calls during another one. */
-function inTurn(reach: Reach): Reach {
-  let last: Promise<unknown> = Promise.resolve()
-  return (file, work) => {
-    const call = last.then(() => reach(file, work))
-    last = call.catch(() => {})
-    return call
-  }
-}
+const webStream = (stream: Readable) => Readable.toWeb(stream) as unknown as ReadableStream

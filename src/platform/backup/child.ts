@@ -2,6 +2,7 @@ import { setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { isObjectUrl, type ObjectStorageSettings } from '../object-storage/index.ts'
 import { isCompiled } from '../version.ts'
 import { parse } from './files.ts'
 
@@ -34,24 +35,43 @@ const Examined = Type.Object({ database_bytes: Type.Integer(), master_key: Type.
 const ChildError = Type.Object({ error: Type.String() })
 
 /**
- * Makes the archive in a child process, because copying a large database takes minutes in one call,
- * which would block every request. The child gets its settings only from these arguments and reads
- * no configuration file, which may have changed since the server started.
+ * Makes and checks archives in child processes, because copying a large database takes minutes in
+ * one call, which would block every request. A child gets its settings only from here and reads no
+ * configuration file, which may have changed since the server started.
  */
-export const archiveInChild: MakeArchive = async (dataDir, file, signal) => {
-  const target = ['--data-dir', dataDir]
-  // Another process takes over when this one dies. A second archive would be one too many.
-  const bond = ['--while-running', `${process.pid}`]
-  const answer = await runInChild(['backup', ...target, ...bond, '--to', file], {}, signal)
-  return checked(Archived, answer)
-}
+export function createChildren(parts: {
+  objectStorage: ObjectStorageSettings
+  encryptTo: readonly string[]
+}) {
+  const { objectStorage, encryptTo } = parts
+  const { endpoint, region, accessKeyId, secretAccessKey } = objectStorage
+  // Only the owner of a process can read its environment; everyone can read its arguments.
+  const env = {
+    GATEHOUSE_S3_ENDPOINT: endpoint,
+    GATEHOUSE_S3_REGION: region,
+    GATEHOUSE_S3_ACCESS_KEY_ID: accessKeyId,
+    GATEHOUSE_S3_SECRET_ACCESS_KEY: secretAccessKey,
+  }
 
-/** Checks that an archive is complete and can be restored, in a child process for the same reason. */
-export const checkInChild: CheckArchive = async (file, signal) => {
-  // The copy may not fit into the system's directory for temporary files.
-  const answer = await runInChild(['backup', 'check', file], { TMPDIR: dirname(file) }, signal)
-  const { database_bytes: databaseBytes, master_key: hasKey } = checked(Examined, answer)
-  return { databaseBytes, hasKey }
+  const make: MakeArchive = async (dataDir, file, signal) => {
+    const target = ['--data-dir', dataDir, '--backup-encrypt-to', encryptTo.join(',')]
+    // Another process takes over when this one dies. A second archive would be one too many.
+    const bond = ['--while-running', `${process.pid}`]
+    return checked(
+      Archived,
+      await runInChild(['backup', ...target, ...bond, '--to', file], env, signal),
+    )
+  }
+
+  const check: CheckArchive = async (file, signal) => {
+    // The copy may not fit into the system's directory for temporary files.
+    const workIn = isObjectUrl(file) ? {} : { TMPDIR: dirname(file) }
+    const answer = await runInChild(['backup', 'check', file], { ...env, ...workIn }, signal)
+    const { database_bytes: databaseBytes, master_key: hasKey } = checked(Examined, answer)
+    return { databaseBytes, hasKey }
+  }
+
+  return { make, check }
 }
 
 function checked<S extends TSchema>(schema: S, answer: unknown): Static<S> {
@@ -62,7 +82,7 @@ function checked<S extends TSchema>(schema: S, answer: unknown): Static<S> {
 /** What a command prints with `--json`. Throws an error with its message if it fails. */
 async function runInChild(
   args: readonly string[],
-  env: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string | undefined>>,
   signal: AbortSignal,
 ): Promise<unknown> {
   const child = Bun.spawn([...program.command, ...args, '--config', '/dev/null', '--json'], {

@@ -23,6 +23,8 @@ export interface BackupRequest {
    */
   to: { file: string; ownerOf?: string } | { stream: Writable; workIn: string }
   withKey: boolean
+  /** Public keys of age. Without any, the archive is not encrypted. */
+  encryptTo?: readonly string[]
   clock: Clock
   process: Process
   /** If it returns false once the archive is written, nothing is kept of it. */
@@ -71,7 +73,7 @@ export async function makeBackup(request: BackupRequest): Promise<Backup> {
 }
 
 async function pour(
-  { dataDir, withKey, clock, process, onProgress = () => {} }: BackupRequest,
+  { dataDir, withKey, encryptTo = [], clock, process, onProgress = () => {} }: BackupRequest,
   { createdAt, folder, openSink }: { createdAt: number; folder: string; openSink: () => Writable },
 ): Promise<Backup> {
   const key = await takeSnapshot({ dataDir, folder, withKey, clock })
@@ -94,7 +96,10 @@ async function pour(
     ...(key ? [{ name: ENTRIES.key, content: { text: await Bun.file(keyFile).text() } }] : []),
   ]
   const onBytes = (packed: number) => onProgress(packed, database.bytes)
-  const archive = await packArchive({ entries, createdAt, sink: openSink(), onBytes })
+  const archive = await packArchive({
+    ...{ entries, createdAt, encryptTo, onBytes },
+    sink: openSink(),
+  })
   return { createdAt, ...archive, databaseBytes: database.bytes, hasKey: key !== undefined }
 }
 

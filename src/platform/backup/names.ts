@@ -1,5 +1,6 @@
 import { DATA_NAMES } from '../../db/names.ts'
 import { stampOf } from '../clock.ts'
+import { ENCRYPTED } from './encryption.ts'
 
 /** The files in an archive, in this order, so that readers know what to expect. */
 export const ENTRIES = {
@@ -17,11 +18,12 @@ export const DATA_FILES = [
 ]
 
 /** The file name of a backup that began at `ms`; names sort by age. */
-export const archiveName = (ms: number): string => `gatehouse-${stampOf(ms)}.tar.gz`
+export const archiveName = (ms: number, isEncrypted = false): string =>
+  `gatehouse-${stampOf(ms)}.tar.gz${isEncrypted ? ENCRYPTED : ''}`
 
 /** Whether a file has the name of a backup. Other files are never treated as backups. */
 export const isArchiveName = (name: string): boolean =>
-  /^gatehouse-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.tar\.gz$/.test(name)
+  /^gatehouse-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.tar\.gz(\.age)?$/.test(name)
 
 /** The folder to which a restore at `ms` moves the previous files. */
 export const beforeRestore = (ms: number): string => `before-restore-${stampOf(ms)}`

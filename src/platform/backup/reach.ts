@@ -25,4 +25,14 @@ export function createReach(clock: Pick<Clock, 'after'>): Reach {
   }
 }
 
+/** One call after the other, because a reach refuses calls during another one. */
+export function inTurn(reach: Reach): Reach {
+  let last: Promise<unknown> = Promise.resolve()
+  return (file, work) => {
+    const call = last.then(() => reach(file, work))
+    last = call.catch(() => {})
+    return call
+  }
+}
+
 const silent = (file: string) => new Error(`${file} does not respond: check its mount`)

@@ -1,9 +1,8 @@
-import { rm } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import type { Log } from '../log.ts'
 import type { RetentionRule } from '../retention.ts'
 import { isArchiveName } from './names.ts'
-import type { Reach } from './reach.ts'
+import type { ArchiveStorage } from './storage.ts'
 import type { BackupRow, createBackupStore } from './store.ts'
 
 type Store = ReturnType<typeof createBackupStore>
@@ -20,15 +19,15 @@ export async function rotate(parts: {
   now: number
   made: string
   log: Pick<Log, 'warn'>
-  reach: Reach
+  storage: Pick<ArchiveStorage, 'remove'>
 }) {
-  const { store, keep, now, made, log, reach } = parts
+  const { store, keep, now, made, log, storage } = parts
   const isOurs = (file: string) => dirname(file) === dirname(made) && isArchiveName(basename(file))
   const good = byAge(store, now).map(({ file }) => file)
   for (const file of [...good.filter(isOurs).slice(keep), ...store.abandoned().filter(isOurs)]) {
     if (file === made) continue
     try {
-      await reach(file, () => rm(file, { force: true }))
+      await storage.remove(file)
     } catch (error) {
       log.warn('old backup could not be deleted', { file, error: String(error) })
     }

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DatabaseLostError, messageOf } from '../../db/errors.ts'
 import type { Db } from '../../db/open.ts'
@@ -9,12 +8,14 @@ import { newId } from '../ids.ts'
 import type { Instances } from '../instances.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/index.ts'
+import { type ObjectStorageSettings, objectUrlIn } from '../object-storage/index.ts'
 import { createArchives } from './archives.ts'
-import { archiveInChild, type CheckArchive, type MakeArchive } from './child.ts'
+import { type CheckArchive, createChildren, type MakeArchive } from './child.ts'
 import { ownDirectory } from './files.ts'
 import { archiveName } from './names.ts'
-import { createReach } from './reach.ts'
+import { createReach, inTurn } from './reach.ts'
 import { backupRetention, rotate } from './rotation.ts'
+import { createArchiveStorage } from './storage.ts'
 import { ABANDONED, type BackupRow, createBackupStore } from './store.ts'
 
 /** Maximum wait until a changed clock or another process's backup is noticed. */
@@ -27,7 +28,10 @@ interface BackupSettings {
   enabled: boolean
   everyMs: number
   keep: number
-  directory?: string
+  directory?: string | undefined
+  /** A folder in object storage, instead of the directory. */
+  to?: string | undefined
+  encryptTo: readonly string[]
 }
 
 /** Processes on one data directory make each backup once; restarts don't affect the schedule. */
@@ -38,15 +42,17 @@ export function createBackups(parts: {
   metrics: Metrics
   instances: Pick<Instances, 'self' | 'alive' | 'onDeath'>
   settings: BackupSettings
+  objectStorage: ObjectStorageSettings
   /** Replaces the child process, for tests. */
   makeArchive?: MakeArchive
   checkArchive?: CheckArchive
 }) {
-  const { db, clock, log, metrics, instances, settings } = parts
+  const { db, clock, log, metrics, instances, settings, objectStorage } = parts
   const dataDir = dirname(db.file)
   const { enabled, everyMs, keep } = settings
-  const makeArchive = parts.makeArchive ?? archiveInChild
-  const reach = createReach(clock)
+  const children = createChildren({ objectStorage, encryptTo: settings.encryptTo })
+  const { makeArchive = children.make, checkArchive = children.check } = parts
+  const storage = createArchiveStorage(inTurn(createReach(clock)), objectStorage)
   const retryMs = Math.min(everyMs, MAX_RETRY_MS)
   const store = createBackupStore(db)
   const made = metrics.counter('backups_total', 'Scheduled backups by result.')
@@ -177,15 +183,21 @@ export function createBackups(parts: {
     owner: instances.self,
     startedAt: clock.now(),
     endedAt: null,
-    file: join(settings.directory ?? ownDirectory(dataDir), archiveName(clock.now())),
+    file: newFile(),
     bytes: null,
     error: null,
   })
 
+  function newFile(): string {
+    const name = archiveName(clock.now(), settings.encryptTo.length > 0)
+    if (settings.to !== undefined) return objectUrlIn(settings.to, name)
+    return join(settings.directory ?? ownDirectory(dataDir), name)
+  }
+
   /** File sizes by record id; null if missing. Must be read before the write lock is taken. */
   async function sizesOf(rows: readonly BackupRow[]): Promise<Map<string, number | null>> {
     const sizes = new Map<string, number | null>()
-    for (const { id, file } of rows) sizes.set(id, await reach(file, () => sizeOf(file)))
+    for (const { id, file } of rows) sizes.set(id, await storage.sizeOf(file))
     return sizes
   }
 
@@ -206,7 +218,8 @@ export function createBackups(parts: {
     await rotateBeside(file)
   }
 
-  const rotateBeside = (made: string) => rotate({ store, keep, now: clock.now(), made, log, reach })
+  const rotateBeside = (made: string) =>
+    rotate({ store, keep, now: clock.now(), made, log, storage })
 
   /** Reports only whether this worked; failures to record it or delete older ones don't count. */
   async function archive(file: string): Promise<Pick<BackupRow, 'bytes' | 'error'>> {
@@ -238,7 +251,7 @@ export function createBackups(parts: {
       while (checking) await checking
     },
     makeNow,
-    archives: createArchives({ db, clock, store, checkArchive: parts.checkArchive }),
+    archives: createArchives({ db, clock, store, storage, checkArchive }),
     latest: () => store.latest(clock.now()),
     list: (limit: number) => store.list(clock.now(), limit),
     retention: backupRetention(store, keep),
@@ -247,12 +260,3 @@ export function createBackups(parts: {
 
 const beingMade = () =>
   conflict('a backup is already running or has just finished; try again in a moment')
-
-const sizeOf = (file: string): Promise<number | null> =>
-  stat(file).then(
-    ({ size }) => size,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
-      throw error
-    },
-  )

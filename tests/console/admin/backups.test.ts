@@ -8,6 +8,7 @@ import {
   checkArchive,
   createBackupStore,
   makeBackup,
+  newKeyPair,
   ownDirectory,
 } from '../../../src/platform/backup/index.ts'
 import { newId } from '../../../src/platform/ids.ts'
@@ -21,12 +22,13 @@ const store = createBackupStore(app.db)
 const process = { version: 'test', host: 'test', pid: 1, isRunning: () => false }
 
 /** A backup made by command, recorded like one. */
-async function newBackup() {
+async function newBackup(encryptTo: string[] = []) {
   app.clock.jump(SECOND)
   const startedAt = app.clock.now()
-  const file = join(ownDirectory(dataDir), archiveName(startedAt))
+  const file = join(ownDirectory(dataDir), archiveName(startedAt, encryptTo.length > 0))
   const { bytes } = await makeBackup({
-    ...{ dataDir, to: { file, ownerOf: dataDir }, withKey: true, clock: app.clock, process },
+    ...{ dataDir, to: { file, ownerOf: dataDir }, withKey: true, encryptTo },
+    ...{ clock: app.clock, process },
   })
   const id = newId()
   const origin = 'command' as const
@@ -75,6 +77,21 @@ test('A backup is downloaded with or without the master key, by a form that is l
     [`backup:${id}`, '{"with_key":false}'],
   ])
   expect((await admin.open(`${page}/download`)).status).toBe(405)
+})
+
+test('An encrypted backup is downloaded as it is, and checked only with its private key', async () => {
+  const { recipient } = await newKeyPair()
+  const { id, file, page } = await newBackup([recipient])
+  const detail = await admin.sees(page, 'Completed and encrypted', 'Yes, with age')
+  detail.omits('Check backup', 'Include the master key')
+  detail.says('--identity private-key.txt --data-dir')
+  const { bytes, response } = await download(page)
+  expect(Buffer.from(bytes).equals(readFileSync(file))).toBe(true)
+  expect(response.headers.get('content-disposition')).toContain('.tar.gz.age"')
+  const refused = await admin.send(`${page}/check`)
+  expect(refused.status).toBe(409)
+  refused.says(`gatehouse backup check ${file} --identity FILE`)
+  app.db.client.run('DELETE FROM backups WHERE id = ?', [id])
 })
 
 test('A backup is deleted with its file; one whose file is gone leaves only its record', async () => {

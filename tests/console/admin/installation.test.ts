@@ -179,7 +179,13 @@ test('The check of a backup says that it can be restored, or why not', async () 
     },
   ]
   const checkArchive = async () => (answers.shift() as () => never)()
-  const backups = createBackups({ ...app.platform, settings: testConfig().backup, checkArchive })
+  const objectStorage = testConfig().s3
+  const backups = createBackups({
+    ...app.platform,
+    settings: testConfig().backup,
+    objectStorage,
+    checkArchive,
+  })
   const { send } = pageWith(backupPage, { backups })
   const check = () => send(`${BACKUPS}/${id}/check`)
   expect((await check()).status).toBe(409)
@@ -215,10 +221,10 @@ test('Processes are listed with their versions, and different ones are a problem
 
 test('Backups are made one at a time, with progress and result; no password is shown', async () => {
   const { platform, mail } = app
-  const { backup, mail: settings } = testConfig()
+  const { backup, mail: settings, s3: objectStorage } = testConfig()
   let ending = Promise.withResolvers<{ bytes: number }>()
   const makeArchive = () => ending.promise
-  const backups = createBackups({ ...platform, settings: backup, makeArchive })
+  const backups = createBackups({ ...platform, settings: backup, objectStorage, makeArchive })
   const smtpUrl = 'smtps://mailer:topsecret@smtp.example.com'
   const installationSettings = {
     current: () => ({ ...testConfig(), mail: { ...settings, smtpUrl } }),

@@ -9,6 +9,7 @@ import { createLog } from '../../../src/platform/log.ts'
 import { createMetrics } from '../../../src/platform/metrics/index.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import { startS3Server } from '../../support/s3-server.ts'
 import { addMigratedDatabase } from '../../support/template.ts'
 import { createHome, restore } from './fixture.ts'
 
@@ -37,10 +38,21 @@ const hanging: MakeArchive = (_dataDir, _file, signal) =>
 
 const INTERRUPTED = 'interrupted: the process that made the backup stopped'
 
-type Settings = { enabled?: boolean; everyMs?: number; keep?: number; directory?: string }
+type Settings = {
+  enabled?: boolean
+  everyMs?: number
+  keep?: number
+  directory?: string
+  to?: string
+  encryptTo?: string[]
+}
 
 /** Processes that make a backup every hour of one data directory, which is new unless given. */
-function createFixture(settings: Settings = {}, given?: string) {
+function createFixture(
+  settings: Settings = {},
+  given?: string,
+  s3?: ReturnType<typeof startS3Server>,
+) {
   const folder = temporaryFolder()
   const dataDir = given ?? folder.path
   const clock = createTestClock(START)
@@ -63,7 +75,8 @@ function createFixture(settings: Settings = {}, given?: string) {
         alive: () => [...running.keys()],
         onDeath: (listener: () => void) => void listeners.push(listener),
       },
-      settings: { enabled: true, everyMs: HOUR, keep: 3, ...settings },
+      settings: { enabled: true, everyMs: HOUR, keep: 3, encryptTo: [], ...settings },
+      objectStorage: s3?.settings ?? { region: 'none' },
       makeArchive: (...args) => {
         if (hangs) begun.resolve()
         return makeArchive(...args)
@@ -316,4 +329,32 @@ test('A call to a mount has its result or error; a hung one takes 5 seconds, and
   answer.resolve(1)
   await answer.promise
   expect(await reach('/mnt/g', async () => 2)).toBe(2)
+})
+
+test('Backups in object storage rotate there, and nothing else in the bucket is touched', async () => {
+  using s3 = startS3Server()
+  const put = (key: string) =>
+    s3.objects.set(key, { body: Buffer.from('x'), modifiedAt: new Date() })
+  for (const key of [`gatehouse/${after(0)}.txt`, after(0), `other/${after(0)}.age`]) put(key)
+  const others = [...s3.objects.keys()]
+  const upload: MakeArchive = async (_dataDir, file) => {
+    put(file.replace('s3://bucket/', ''))
+    return { bytes: 1 }
+  }
+  const settings = { to: 's3://bucket/gatehouse', encryptTo: ['age1'], keep: 2 }
+  await using fixture = createFixture(settings, undefined, s3)
+  const { idle, archives, list } = await fixture.boot('a', upload)
+  const kept = () => [...s3.objects.keys()].filter((key) => !others.includes(key))
+  for (let n = 0; n < 3; n++) {
+    await fixture.clock.advance(HOUR)
+    await idle()
+  }
+  expect(kept()).toEqual([2, 3].map((hours) => `gatehouse/${after(hours)}.age`))
+  const found = await archives.list(10)
+  expect(found.map(({ isThere, isEncrypted }) => [isThere, isEncrypted])).toEqual(
+    [true, true, false, false].map((isThere) => [isThere, true]),
+  )
+  const [newest] = list(1)
+  await archives.remove(newest?.id ?? '', () => {})
+  expect(kept()).toEqual([`gatehouse/${after(2)}.age`])
 })

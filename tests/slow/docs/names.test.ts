@@ -72,7 +72,7 @@ test('Named settings and variables exist, and the configuration files that are s
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
   for (const [path, text] of texts) {
     const named = [...text.matchAll(/`(\[[a-z.]+\] [a-z_]+)/g)].map(([, label = '']) => label)
-    const inEnvironment = text.match(/\bGATEHOUSE_[A-Z_]+/g) ?? []
+    const inEnvironment = text.match(/\bGATEHOUSE_[A-Z0-9_]+/g) ?? []
     const unknown = [
       ...named.filter((label) => !labels.includes(label)),
       ...inEnvironment.filter((name) => !known.includes(name)),

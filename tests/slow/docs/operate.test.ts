@@ -155,7 +155,7 @@ test('docs/configure.md has every section, what can be retained, and shows what 
   const rows = page.table('Section', 'About')
   const labels = leaves.map(({ label }) => label)
   const bare = (label: string) => label.replaceAll(/[[\]]/g, '')
-  const sections = labels.map((label) => bare(/^\[[a-z]+/.exec(label)?.[0] ?? label))
+  const sections = labels.map((label) => bare(/^\[[a-z0-9]+/.exec(label)?.[0] ?? label))
   const shown = rows.map(([section]) => bare(plain(section)))
   expect(shown.toSorted()).toEqual([...new Set(sections)].toSorted())
   const [, about = ''] = rows.find(([section]) => section === '`[retention]`') ?? []

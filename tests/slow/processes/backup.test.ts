@@ -15,7 +15,8 @@ import { join } from 'node:path'
 import { migrations } from '../../../drizzle/index.ts'
 import { migrate } from '../../../src/db/migrate.ts'
 import { openDatabase } from '../../../src/db/open.ts'
-import { archiveInChild, checkInChild } from '../../../src/platform/backup/child.ts'
+import { createChildren } from '../../../src/platform/backup/child.ts'
+import { newKeyPair } from '../../../src/platform/backup/index.ts'
 import { masterKeyFile } from '../../../src/platform/sealing/key-file.ts'
 import {
   createHome,
@@ -27,6 +28,7 @@ import {
 import { BINARY, until } from '../../support/binary.ts'
 import { cli } from '../../support/cli.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import { startS3Server } from '../../support/s3-server.ts'
 import { PROGRAM } from '../../support/source.ts'
 import { canMount } from '../resilience/support/disk.ts'
 import { openInstallation } from '../resilience/support/installation.ts'
@@ -45,6 +47,8 @@ function openHome(stack: AsyncDisposableStack) {
   }
   return { ...installation, tenant, refuses, file: (name: string) => join(cwd, name) }
 }
+
+const children = createChildren({ objectStorage: { region: 'none' }, encryptTo: [] })
 
 test('A backup goes to the data directory, the configured one, a named one or a file; its command reports and records it', async () => {
   await using stack = new AsyncDisposableStack()
@@ -181,7 +185,7 @@ test('The child of a server makes the archive, leaves the log alone, and no copy
   const log = () => sha256(readFileSync(`${home.db.file}-wal`))
   const before = log()
   const controller = new AbortController()
-  const make = (to: string) => archiveInChild(home.dataDir, to, controller.signal)
+  const make = (to: string) => children.make(home.dataDir, to, controller.signal)
 
   expect((await make(file)).bytes).toBe(Bun.file(file).size)
   expect((await piecesOf(file)).map(({ header }) => header.name)).toContain('master.key')
@@ -204,12 +208,27 @@ test('The child of a server checks an archive, and says what is wrong with it', 
   using home = createHome()
   const file = join(home.dataDir, 'backups', 'a.tar.gz')
   const { signal } = new AbortController()
-  await archiveInChild(home.dataDir, file, signal)
-  const found = await checkInChild(file, signal)
+  await children.make(home.dataDir, file, signal)
+  const found = await children.check(file, signal)
   expect(found).toEqual({ databaseBytes: expect.any(Number), hasKey: true })
   writeFileSync(file, readFileSync(file).subarray(0, 2000))
-  await expect(checkInChild(file, signal)).rejects.toThrow('the archive is damaged')
+  await expect(children.check(file, signal)).rejects.toThrow('the archive is damaged')
   expect(readdirSync(join(home.dataDir, 'backups'))).toEqual(['a.tar.gz'])
+}, 120_000)
+
+test('The child of a server uploads an archive, encrypted, and checks it where it is', async () => {
+  using home = createHome()
+  using s3 = startS3Server()
+  const { recipient } = await newKeyPair()
+  const { signal } = new AbortController()
+  const url = 's3://bucket/a.tar.gz'
+  const plain = createChildren({ objectStorage: s3.settings, encryptTo: [] })
+  expect(await plain.make(home.dataDir, url, signal)).toMatchObject({ master_key: false })
+  expect(await plain.check(url, signal)).toMatchObject({ hasKey: false })
+  const sealed = createChildren({ objectStorage: s3.settings, encryptTo: [recipient] })
+  await sealed.make(home.dataDir, `${url}.age`, signal)
+  await expect(sealed.check(`${url}.age`, signal)).rejects.toThrow('the backup is encrypted')
+  expect([...s3.objects.keys()]).toEqual(['a.tar.gz', 'a.tar.gz.age'])
 }, 120_000)
 
 test.skipIf(!canMount)('A restore reports a mounted key before anything moves', async () => {

@@ -12,6 +12,7 @@ import { LongText, Text } from '../../../../views/ui/text.tsx'
 import { duration, Time } from '../../../../views/ui/time.tsx'
 import { bytes, capitalized } from '../../../../views/ui/words.ts'
 import type { Archive, ArchiveCheck } from '../../../platform/backup/index.ts'
+import { isObjectUrl } from '../../../platform/object-storage/index.ts'
 import { trimmedText } from '../../form.ts'
 import { good, page, usePage } from '../../page.tsx'
 import { badgeOf, deleteBackup } from './backups.tsx'
@@ -36,7 +37,7 @@ export const backupPage = page({
 
   view({ archive, check }) {
     const { actionHref } = useHere()
-    const { isThere, name } = archive
+    const { isThere, isEncrypted, name } = archive
     const badge = badgeOf(archive)
     return (
       <>
@@ -44,7 +45,8 @@ export const backupPage = page({
           title={<Text text={name} limit={80} />}
           state={{ tone: badge.tone, sentence: sentenceOn(archive) }}
           action={
-            isThere && (
+            isThere &&
+            !isEncrypted && (
               <ActionButton weight="primary" action={actionHref('check')}>
                 Check backup
               </ActionButton>
@@ -56,7 +58,7 @@ export const backupPage = page({
           <Section id="about" title="About" isCard>
             <Facts facts={factsOf(archive)} />
           </Section>
-          {isThere && <Download />}
+          {isThere && <Download isEncrypted={isEncrypted} />}
         </Columns>
         {isThere && <Restore {...archive} />}
         {archive.endedAt !== null && <DangerZone items={[removal(archive)]} />}
@@ -81,7 +83,7 @@ export const backupPage = page({
         const entry = { actor, action: 'backup.downloaded', object, detail: { with_key: withKey } }
         await db.commit(() => audit.recordForOperators(entry))
         const headers = {
-          'content-type': 'application/gzip',
+          'content-type': name.endsWith('.gz') ? 'application/gzip' : 'application/octet-stream',
           'content-disposition': `attachment; filename="${name.replaceAll(/[^\w.-]/g, '_')}"`,
         }
         return { file: new Response(body, { headers }) }
@@ -98,17 +100,20 @@ export const backupPage = page({
   },
 })
 
-function sentenceOn({ endedAt, error, isThere }: Archive) {
+function sentenceOn({ endedAt, error, isThere, isEncrypted }: Archive) {
   if (endedAt === null) return 'In progress'
   if (error !== null) return <LongText text={error} />
   return isThere
-    ? 'Completed. Check it before you rely on it.'
+    ? isEncrypted
+      ? 'Completed and encrypted. Check it on the command line before you rely on it.'
+      : 'Completed. Check it before you rely on it.'
     : 'The file was removed or cannot be read. Only this record is left.'
 }
 
 const factsOf = (archive: Archive): Fact[] => [
   ['File', <LongText text={archive.file} />],
   ['Status', <StatusBadge {...badgeOf(archive)} />],
+  ['Encrypted', archive.isEncrypted ? 'Yes, with age' : 'No'],
   ['Size', archive.bytes === null ? undefined : bytes(archive.bytes)],
   ['Trigger', capitalized(archive.origin)],
   ['Started', <Time at={archive.startedAt} />],
@@ -140,22 +145,27 @@ const CheckResult = ({ check }: { check: ArchiveCheck }) => (
   </Section>
 )
 
-const Download = () => (
+const Download = ({ isEncrypted }: { isEncrypted: boolean }) => (
   <Section id="download" title="Download" isCard>
     <PageForm action="download" initial={{}} buttons={<Button>Download backup</Button>}>
-      <Checkbox
-        name="key"
-        label="Include the master key"
-        help="With the key, anyone who has the file can read all data and every secret. Without it, the backup is useless unless you keep master.key elsewhere."
-      />
+      {isEncrypted ? (
+        <p>Encrypted, as it is. Only the private key can open it.</p>
+      ) : (
+        <Checkbox
+          name="key"
+          label="Include the master key"
+          help="With the key, anyone who has the file can read all data and every secret. Without it, the backup is useless unless you keep master.key elsewhere."
+        />
+      )}
     </PageForm>
   </Section>
 )
 
 /** The exact commands, for the ways to run Gatehouse. */
-function Restore({ file, name }: Archive) {
+function Restore({ file, name, isEncrypted }: Archive) {
   const { db } = usePage()
   const [archive, copy] = [quoted(file), quoted(name)]
+  const identity = isEncrypted ? ' --identity private-key.txt' : ''
   return (
     <Section
       id="restore"
@@ -170,12 +180,12 @@ function Restore({ file, name }: Archive) {
     >
       <CodeBlock title="On this machine" what="commands">
         {`sudo systemctl stop gatehouse
-sudo gatehouse restore ${archive} --data-dir ${quoted(dirname(db.file))}
+sudo gatehouse restore ${archive}${identity} --data-dir ${quoted(dirname(db.file))}
 sudo systemctl start gatehouse`}
       </CodeBlock>
       <CodeBlock title="With Docker, from a downloaded file" what="commands">
         {`docker compose stop
-docker compose run --rm -T gatehouse restore - < ${copy}
+docker compose run --rm -T gatehouse restore -${identity && ' --identity /data/private-key.txt'} < ${copy}
 docker compose start`}
       </CodeBlock>
     </Section>
@@ -184,11 +194,11 @@ docker compose start`}
 
 /** An argument for a POSIX shell. */
 const quoted = (text: string): string =>
-  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+  /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-const removal = ({ isThere }: Archive) => ({
+const removal = ({ isThere, file }: Archive) => ({
   text: isThere
-    ? 'The file is deleted from the disk.'
+    ? `The file is deleted from ${isObjectUrl(file) ? 'object storage' : 'the disk'}.`
     : 'The file is gone already. This removes the record.',
   id: 'delete',
   verb: 'Delete backup',

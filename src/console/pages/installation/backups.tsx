@@ -54,7 +54,7 @@ const BULK = {
     verb: 'Delete',
     noun: ['backup', 'backups'],
     done: 'deleted',
-    confirm: "The files are deleted from the disk. This can't be undone.",
+    confirm: "The files are deleted. This can't be undone.",
     each: deleteBackup,
   }),
 }
@@ -184,11 +184,13 @@ const scheduleOf = ({
   enabled,
   everyMs,
   keep,
+  to,
 }: {
   enabled: boolean
   everyMs: number
   keep: number
+  to?: string | undefined
 }): string =>
   enabled
-    ? `Runs every ${duration(everyMs)} and keeps the last ${keep}.`
+    ? `Runs every ${duration(everyMs)} and keeps the last ${keep}${to === undefined ? '' : ` in ${to}`}.`
     : 'Scheduled backups are off. To turn them on, set enabled = true under [backup] and restart Gatehouse.'

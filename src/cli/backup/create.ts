@@ -1,25 +1,27 @@
-import { tmpdir } from 'node:os'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import { migrations } from '../../drizzle/index.ts'
-import type { Config } from '../config/index.ts'
-import { databaseExists } from '../db/open.ts'
+import type { Config } from '../../config/index.ts'
+import { databaseExists } from '../../db/open.ts'
 import {
   archiveName,
   type Backup,
-  checkArchive,
+  type BackupRequest,
   createBackupStore,
   isRecorded,
-  type Manifest,
   makeBackup,
   ownDirectory,
-} from '../platform/backup/index.ts'
-import { isoTime, systemClock } from '../platform/clock.ts'
-import { notFound } from '../platform/errors.ts'
-import { newId } from '../platform/ids.ts'
-import { thisProcess } from '../platform/process.ts'
-import { VERSION } from '../platform/version.ts'
-import { archiveSource } from './archive-source.ts'
+} from '../../platform/backup/index.ts'
+import { isoTime, systemClock } from '../../platform/clock.ts'
+import { conflict, notFound } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import {
+  createObjectStorage,
+  isObjectUrl,
+  objectUrlIn,
+} from '../../platform/object-storage/index.ts'
+import { thisProcess } from '../../platform/process.ts'
+import { VERSION } from '../../platform/version.ts'
 import {
   type Answer,
   type Command,
@@ -27,13 +29,12 @@ import {
   EXIT,
   type Io,
   STANDARD_STREAM,
-  table,
   UsageError,
-} from './command.ts'
-import { onInterrupt } from './interrupted.ts'
-import { cliActor, noteIfPossible } from './open.ts'
-import { createProgress } from './progress.ts'
-import { targetOf } from './target.ts'
+} from '../command.ts'
+import { onInterrupt } from '../interrupted.ts'
+import { cliActor, noteIfPossible } from '../open.ts'
+import { createProgress } from '../progress.ts'
+import { targetOf } from '../target.ts'
 
 export const backup: Command = {
   name: 'backup',
@@ -42,7 +43,7 @@ export const backup: Command = {
     to: {
       type: 'string',
       value: 'FILE',
-      help: 'A file, a directory, or - for standard output. Default: the configured directory.',
+      help: 'A file, a directory, s3://BUCKET/FOLDER, or - for standard output. Default: as configured.',
     },
     'without-key': {
       type: 'boolean',
@@ -62,31 +63,14 @@ export const backup: Command = {
   },
 }
 
-export const backupCheck: Command = {
-  name: 'backup check',
-  summary: 'Check that a backup is complete and can be restored, without restoring it.',
-  positionals: ['FILE'],
-  run: async ({ io, args }) => {
-    const progress = createProgress(io, 'Checking', 'bytes')
-    const manifest = await checkArchive({
-      open: archiveSource(io, args[0] ?? ''),
-      migrations,
-      clock: systemClock,
-      process: thisProcess(VERSION),
-      workIn: tmpdir(),
-      onProgress: progress.step,
-      onInterrupt,
-    }).finally(progress.end)
-    return checked(manifest)
-  },
-}
-
 async function toFile(invocation: Configured): Promise<Answer> {
   const begunAt = systemClock.monotonic()
   const file = fileFor(invocation)
   const { options, config } = invocation
   const ownerOf = options.to === undefined ? directoryFor(config) : undefined
-  const made = await make(invocation, { file, ownerOf })
+  const made = isObjectUrl(file)
+    ? await makeInStorage(invocation, file)
+    : await make(invocation, { to: { file, ownerOf } })
   await record(config, file, made)
   const { createdAt, bytes, sha256, databaseBytes, hasKey } = made
   const json = {
@@ -99,7 +83,7 @@ async function toFile(invocation: Configured): Promise<Answer> {
     duration_ms: Math.round(systemClock.monotonic() - begunAt),
   }
   const key = hasKey
-    ? 'It contains the master key: keep it secret.'
+    ? `It contains the master key${isEncrypted(config) ? ', encrypted' : ': keep it secret'}.`
     : 'It does not contain the master key.'
   return { json, text: `${file}\n${bytes.toLocaleString('en')} bytes. ${key}` }
 }
@@ -111,7 +95,7 @@ async function toStream(invocation: Configured) {
   if (io.isOutTerminal)
     throw new UsageError('backup: --to - does not write to a terminal. Pipe it, or name a file')
   const workIn = directoryFor(config)
-  await make(invocation, { stream: standardOutput(io), workIn })
+  await make(invocation, { to: { stream: standardOutput(io), workIn } })
   return EXIT.ok
 }
 
@@ -119,24 +103,56 @@ async function toStream(invocation: Configured) {
 const standardOutput = ({ outStream }: Io) =>
   new Writable({ write: (chunk, _, done) => void outStream.write(chunk, done) })
 
+/**
+ * Uploads the archive while it is made. It appears when it is complete, and contains the master key
+ * only if it is encrypted, because others run the storage.
+ */
+async function makeInStorage(invocation: Configured, file: string): Promise<Backup> {
+  const { config, options } = invocation
+  const storage = createObjectStorage(config.s3)
+  if ((await storage.sizeOf(file)) !== null)
+    throw conflict(`${file} already exists and is not overwritten`)
+  const isWanted = wantedBy(options)
+  const stream = storage.upload(file, () => {
+    if (!isWanted()) throw conflict('the process that asked for the backup has ended')
+  })
+  const isClosed = once(stream, 'close')
+  try {
+    return await make(invocation, {
+      to: { stream, workIn: directoryFor(config) },
+      withKey: isEncrypted(config),
+    })
+  } finally {
+    await isClosed
+  }
+}
+
 function make(
   { config, options, io }: Configured,
-  to: Parameters<typeof makeBackup>[0]['to'],
+  { to, withKey = true }: Pick<BackupRequest, 'to'> & { withKey?: boolean },
 ): Promise<Backup> {
   const progress = createProgress(io, 'Backing up', 'bytes')
-  const self = thisProcess(VERSION)
-  const asker = askerOf(options)
   progress.step(0)
   return makeBackup({
     dataDir: config.dataDir,
     to,
-    withKey: options['without-key'] !== true,
+    withKey: withKey && options['without-key'] !== true,
+    encryptTo: config.backup.encryptTo,
     clock: systemClock,
-    process: self,
-    isWanted: () => asker === undefined || self.isRunning(asker),
+    process: thisProcess(VERSION),
+    isWanted: wantedBy(options),
     onProgress: progress.step,
     onInterrupt,
   }).finally(progress.end)
+}
+
+const isEncrypted = ({ backup }: Config) => backup.encryptTo.length > 0
+
+/** Whether the process without which the backup is not wanted still runs. */
+function wantedBy(options: Configured['options']): () => boolean {
+  const self = thisProcess(VERSION)
+  const asker = askerOf(options)
+  return () => asker === undefined || self.isRunning(asker)
 }
 
 /** The process without which the backup is not wanted. Throws `UsageError` for no process id. */
@@ -147,11 +163,17 @@ function askerOf({ 'while-running': given }: Configured['options']): number | un
   return Number(given)
 }
 
-/** The file to write; in a directory, it is named after the time. */
+/** The file to write; in a directory or a folder, it is named after the time. */
 function fileFor(invocation: Configured): string {
-  const name = archiveName(systemClock.now())
-  return targetOf(invocation, name) ?? join(directoryFor(invocation.config), name)
+  const { config, options } = invocation
+  const name = archiveName(systemClock.now(), isEncrypted(config))
+  const storage = options.to ?? config.backup.to
+  if (typeof storage === 'string' && isObjectUrl(storage))
+    return isArchive(storage) ? storage : objectUrlIn(storage, name)
+  return targetOf(invocation, name) ?? join(directoryFor(config), name)
 }
+
+const isArchive = (url: string) => /\.tar\.gz(\.age)?$/.test(url)
 
 const directoryFor = ({ backup, dataDir }: Config): string =>
   backup.directory ?? ownDirectory(dataDir)
@@ -172,21 +194,3 @@ const record = (config: Config, file: string, { createdAt, bytes }: Backup) =>
       })
     },
   })
-
-function checked({ created_at, app_version, installation, database, master_key }: Manifest) {
-  const json = {
-    ok: true,
-    created_at,
-    app_version,
-    installation,
-    database_bytes: database.bytes,
-    master_key: master_key !== null,
-  }
-  const text = table([
-    ['made', created_at],
-    ['by', `gatehouse ${app_version}`],
-    ['database', `${database.bytes.toLocaleString('en')} bytes, intact`],
-    ['master key', master_key ? `${master_key.id}, matches` : 'not included'],
-  ])
-  return { json, text }
-}

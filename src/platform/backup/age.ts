@@ -1,0 +1,45 @@
+import { Readable } from 'node:stream'
+import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption'
+import { invalid } from '../errors.ts'
+
+/** The format of age, https://age-encryption.org/v1. Loaded only when something is encrypted. */
+
+type Bytes = AsyncIterable<Uint8Array>
+
+/** A new key pair: `recipient` (`age1…`) encrypts, and `identity` decrypts. */
+export async function newKeyPair(): Promise<{ identity: string; recipient: string }> {
+  const identity = await generateX25519Identity()
+  return { identity, recipient: await identityToRecipient(identity) }
+}
+
+/** Encrypts to each of the recipients. */
+export async function* encrypt(source: Bytes, recipients: readonly string[]): Bytes {
+  const encrypter = new Encrypter()
+  for (const recipient of recipients) addRecipient(encrypter, recipient)
+  yield* read(await encrypter.encrypt(webStream(source)))
+}
+
+function addRecipient(encrypter: Encrypter, recipient: string) {
+  try {
+    encrypter.addRecipient(recipient)
+  } catch {
+    throw invalid(`${recipient} is not a public key of age. Check [backup] encrypt_to`, {
+      rule: 'format',
+    })
+  }
+}
+
+/** Decrypts with the first of the identities that fits. Throws `invalid` if none does. */
+export async function* decrypt(source: Bytes, identities: readonly string[]): Bytes {
+  const decrypter = new Decrypter()
+  for (const identity of identities) decrypter.addIdentity(identity)
+  const plain = await decrypter.decrypt(webStream(source)).catch(() => {
+    throw invalid('the backup was encrypted to another key', { rule: 'mismatch' })
+  })
+  yield* read(plain)
+}
+
+const webStream = (source: Bytes) =>
+  Readable.toWeb(Readable.from(source)) as unknown as ReadableStream<Uint8Array<ArrayBuffer>>
+
+const read = (stream: ReadableStream<Uint8Array>) => stream as unknown as Bytes
