@@ -41,6 +41,7 @@ import { createInstallationSettings } from './platform/installation-settings/ind
 import { createMail } from './platform/mail/index.ts'
 import type { Platform } from './platform/platform.ts'
 import { createTenantDeletion } from './platform/portable/deletion.ts'
+import { createReplication } from './platform/replication/index.ts'
 import { createStorageWatch } from './platform/storage-watch.ts'
 import { openSystemTenant } from './platform/system-tenant.ts'
 import { createUpdateCheck } from './platform/updates.ts'
@@ -137,8 +138,10 @@ export function createApp(
     db,
     sections: sectionsOf(platform, { clockwork, delivery, relay, gate, notifications }),
   })
+  const replication = createReplication({ ...platform, settings: config.replication })
   const instanceHealth = createInstanceHealth({
     ...platform,
+    replication,
     backups,
     mail,
     clockwork,
@@ -148,6 +151,7 @@ export function createApp(
   })
   const installationAlerts = createInstallationAlerts({ ...platform, instanceHealth })
   storageWatch.onReturn(installationAlerts.wasLost)
+  replication.onResume(installationAlerts.wasStalled)
   const { feed } = config.updates
   const updateCheck = createUpdateCheck({ ...platform, feed, version: VERSION })
   const tenantDeletion = createTenantDeletion({ ...platform, portable: PORTABLE })
@@ -299,6 +303,7 @@ export function createApp(
     notifications,
     operators,
     passepartout,
+    replication,
     updateCheck,
     start,
     stop,

@@ -14,6 +14,7 @@ import { mailServer } from './doctor/mail-server.ts'
 import { objectStorage } from './doctor/object-storage.ts'
 import { ownership, permissions } from './doctor/permissions.ts'
 import { readiness } from './doctor/readiness.ts'
+import { replica } from './doctor/replica.ts'
 import { report } from './doctor/report.ts'
 import { secretFiles } from './doctor/secret-files.ts'
 
@@ -39,6 +40,7 @@ async function examine({ config: given, loaded, io }: Configured): Promise<Group
   const asked = address === undefined ? undefined : ask(address)
   const mail = examined('mail server', () => mailServer(config))
   const storage = examined('object storage', () => objectStorage(config))
+  const copy = examined('replica', () => replica(config))
   const server = readiness(config)
   const timeSync = examined('time sync', () => synchronisation(io.env))
   const unreachable = await findUnreachable(config)
@@ -60,7 +62,7 @@ async function examine({ config: given, loaded, io }: Configured): Promise<Group
       ],
     },
     { title: 'Disk', findings: [...unreachable.findings, ...disk] },
-    { title: 'Database', findings: inside.database ?? [] },
+    { title: 'Database', findings: [...(inside.database ?? []), ...(await copy)] },
     { title: 'Backups', findings: [...(inside.backups ?? []), ...(await storage)] },
     { title: 'Time', findings: [...(inside.clock ?? []), ...(await timeSync)] },
     { title: 'Work', findings: [...(inside.work ?? []), ...(await server)] },

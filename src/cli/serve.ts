@@ -58,6 +58,7 @@ async function serveUntilStopped(
   const origins = loaded.ok ? { origins: loaded.origin } : {}
   const gatehouse = createApp(platform, config, origins)
   const place = worker ? { ...config.server, port: worker.port, isShared: true } : config.server
+  gatehouse.replication.start()
   const listener = listening(() => listen(gatehouse.app, place, log), config.server)
   try {
     await gatehouse.start({ isPaused })

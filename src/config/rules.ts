@@ -13,6 +13,7 @@ export const conflictsIn = (config: Config): Conflict[] => [
   ...codesThatOutliveTheirFlow(config),
   ...backupsInTwoPlaces(config),
   ...storageWithoutKey(config),
+  ...replicaWithoutLog(config),
   ...ALL_PROVIDERS.flatMap((name) => unfitProvider(config, name)),
 ]
 
@@ -49,6 +50,12 @@ function storageWithoutKey({ backup, s3 }: Config): Conflict[] {
   return [
     { keys: ['backup.to'], message: 'also set access_key_id and secret_access_key under [s3]' },
   ]
+}
+
+function replicaWithoutLog({ replication, database }: Config): Conflict[] {
+  if (replication.acknowledge === 'local' || database.externalCheckpoint) return []
+  const message = 'also set [database] external_checkpoint = true'
+  return [{ keys: ['replication.acknowledge'], message }]
 }
 
 /** The settings that a provider needs, by their names in its table. */

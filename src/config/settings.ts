@@ -317,6 +317,23 @@ export const settings = {
     ),
   }),
 
+  replication: table('Writes that are acknowledged only once they are also in object storage.', {
+    acknowledge: setting(
+      choice('local', 'replicated'),
+      'local',
+      'local acknowledges a write when it is on this disk, replicated when Litestream has it in ' +
+        'object storage, too. Needs [database] external_checkpoint.',
+    ),
+    socket: setting(path, '/var/run/litestream.sock', 'The control socket of Litestream.'),
+    timeoutMs: setting(duration('1s', '5m'), '10s', 'The longest wait for the replica.'),
+    onTimeout: setting(
+      choice('refuse', 'acknowledge'),
+      'refuse',
+      'What happens to writes while the replica cannot be reached: refuse answers 503 and starts ' +
+        'nothing; acknowledge goes on with this disk alone.',
+    ),
+  }),
+
   s3: table(
     'Object storage: Amazon S3, Cloudflare R2, MinIO, Garage or another S3-compatible one.',
     {

@@ -6,6 +6,7 @@ import type { AlertKind, Alerts } from '../platform/alerts/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../platform/durations.ts'
 import type { Log } from '../platform/log.ts'
+import type { Stall } from '../platform/replication/index.ts'
 import type { createInstanceHealth, InstallationIssue } from './instance-health.ts'
 
 interface Condition {
@@ -22,6 +23,7 @@ const KINDS: readonly AlertKind[] = [
   'backlog.growing',
   'backup.failed',
   'backup.overdue',
+  'replica.unreachable',
 ]
 const EVERY_MS = MINUTE_MS
 
@@ -56,6 +58,14 @@ export function createInstallationAlerts(parts: {
     openFor(text).catch(failed)
   }
 
+  /** Nothing can be stored while writes are refused, so that is reported when it is over. */
+  function wasStalled(stall: Stall) {
+    const condition = conditionOf({ what: 'replica', stall })
+    db.commit(() => {
+      for (const one of condition) alerts.openOnce({ tenantId: null, ...one })
+    }).catch(failed)
+  }
+
   const openFor = (text: string) => db.commit(() => alerts.open({ ...DATABASE, text }))
 
   const failed = (error: unknown) =>
@@ -84,7 +94,7 @@ export function createInstallationAlerts(parts: {
     })
   }
 
-  return { start, stop: () => cancel(), check, wasLost }
+  return { start, stop: () => cancel(), check, wasLost, wasStalled }
 }
 
 const DATABASE = {
@@ -152,7 +162,14 @@ function conditionOf(issue: InstallationIssue): Condition[] {
           text: 'No backup has succeeded for as long as the schedule allows.',
         },
       ]
+    case 'replica':
+      return [{ ...of, kind: 'replica.unreachable', text: textOn(issue.stall) }]
     default:
       return []
   }
 }
+
+const textOn = ({ reason, onTimeout }: Stall): string =>
+  onTimeout === 'refuse'
+    ? `${reason}. Writes are refused until it can be reached.`
+    : `${reason}. Writes are acknowledged from this disk alone.`

@@ -13,6 +13,7 @@ import type { InstallationSettings } from '../platform/installation-settings/ind
 import { type InstanceRow, type Instances, MAX_SILENCE_MS } from '../platform/instances.ts'
 import type { Mail } from '../platform/mail/index.ts'
 import { mailServerOf } from '../platform/mail/server.ts'
+import type { Replication, Stall } from '../platform/replication/index.ts'
 import { COMMIT, VERSION } from '../platform/version.ts'
 
 const LATE_MS = MINUTE_MS
@@ -43,6 +44,8 @@ export interface InstanceHealth {
     waiting: number
   }
   backups: BackupHealth
+  /** Undefined while the replica confirms writes, or isn't asked to. */
+  stall: Stall | undefined
   issues: readonly InstallationIssue[]
   now: number
 }
@@ -91,6 +94,7 @@ export type InstallationIssue =
   | { what: 'backup failed'; row: BackupRow }
   | { what: 'no backup'; lastAt: number | undefined }
   | { what: 'backups off' }
+  | { what: 'replica'; stall: Stall }
 
 /** Health of the installation for the console, from the same data as /metrics, which can be disabled. */
 export function createInstanceHealth(parts: {
@@ -102,10 +106,11 @@ export function createInstanceHealth(parts: {
   clockwork: Pick<Clockwork, 'queries'>
   delivery: Pick<Delivery, 'queries'>
   installationSettings: Pick<InstallationSettings, 'current'>
+  replication: Pick<Replication, 'stall'>
   config: Pick<Config, 'backup'>
 }) {
   const { db, clock, instances, backups, mail, clockwork, delivery, config } = parts
-  const { installationSettings } = parts
+  const { installationSettings, replication } = parts
   const startedAt = clock.now()
 
   function read(): InstanceHealth {
@@ -126,6 +131,7 @@ export function createInstanceHealth(parts: {
       queues: queues(now),
       mail: { server: smtpUrl === undefined ? null : addressOf(smtpUrl), ...mail.outbox.open() },
       backups: { ...config.backup, last: backups.latest(), made },
+      stall: replication.stall(),
       now,
     }
     return { ...state, issues: issuesIn(state) }
@@ -143,17 +149,19 @@ export function createInstanceHealth(parts: {
   return { read }
 }
 
-/** Problems of the installation: little disk space, queues a minute behind, and missing backups. */
+/** Problems of the installation: the replica, little disk space, queues a minute behind, and missing backups. */
 export function issuesIn(state: {
   now: number
   startedAt: number
   freeBytes: number
   queues: readonly QueueHealth[]
   processes: readonly ProcessState[]
+  stall?: Stall | undefined
   backups: Config['backup'] & { last: BackupRow | undefined; made: readonly BackupRow[] }
 }): InstallationIssue[] {
-  const { freeBytes, queues, processes } = state
+  const { freeBytes, queues, processes, stall } = state
   return [
+    ...(stall ? [{ what: 'replica' as const, stall }] : []),
     ...(freeBytes < LITTLE_ROOM ? [{ what: 'room' as const, freeBytes }] : []),
     ...queues
       .filter(({ lagMs }) => lagMs >= LATE_MS)

@@ -1,4 +1,10 @@
 import type { Database } from 'bun:sqlite'
+import {
+  type Confirmations,
+  createConfirmations,
+  type Replica,
+  type Wait,
+} from './confirmations.ts'
 import { asStorageError, isBusy, StorageError } from './errors.ts'
 import { joinGroup, type Part } from './group.ts'
 import { createLanes } from './lanes.ts'
@@ -11,9 +17,9 @@ type Work<T> = () => T extends PromiseLike<unknown> ? never : T
  * Runs `work` inside the next transaction and resolves with its result once that transaction is on
  * disk. If `work` throws, only its own changes are rolled back and only its own promise rejects.
  * Rejects with `StorageError` if the disk can't take the commit, and with `WriteRefused` inside
- * `withoutWrites`.
+ * `withoutWrites`. With a replica, `wait` says how long to wait until it has the commit, too.
  */
-export type Commit = <T>(work: Work<T>) => Promise<T>
+export type Commit = <T>(work: Work<T>, wait?: Wait) => Promise<T>
 
 /** A commit in the lane of a tenant. Lanes take turns. */
 export type CommitFor = <T>(tenantId: string, work: Work<T>) => Promise<T>
@@ -66,13 +72,18 @@ export function createCommit(
   let lockWaitSince: number | undefined
   let observer: CommitObserver | undefined
   let putOff: (() => void)[] = []
+  let confirmations: Confirmations | undefined
 
-  const commit: Commit = (work) => commitFor(OWN_LANE, work)
+  const commit: Commit = (work, wait) => queueFor(OWN_LANE, work, wait)
 
-  const commitFor: CommitFor = (tenantId, work) =>
+  const commitFor: CommitFor = (tenantId, work) => queueFor(tenantId, work)
+
+  const queueFor = <T>(tenantId: string, work: Work<T>, wait: Wait = 'replica'): Promise<T> =>
     new Promise((resolve, reject) => {
       if (areWritesRefused()) return reject(new WriteRefused('writes are not allowed here'))
-      const queued = { work, resolve: resolve as (value: unknown) => void, reject }
+      const refusal = confirmations?.refusal(wait)
+      if (refusal) return reject(refusal)
+      const queued = { work, wait, resolve: resolve as (value: unknown) => void, reject }
       if (joinGroup(queued)) return
       queue.add(tenantId, queued)
       schedule()
@@ -90,10 +101,22 @@ export function createCommit(
     if (!takeWriteLock() || !areFilesInPlace()) return
     const group: Part[] = []
     const outcomes = transact(group)
-    settle(group, outcomes)
+    for (const [index, part] of group.entries()) finish(part, outcomes[index] as Outcome)
     if (putOff.length > 0) for (const tell of putOff.splice(0)) tell()
     if (observer) tellOfLosses(observer, outcomes)
     schedule()
+  }
+
+  /** A failure is reported at once; a result when the replica has it, too, if there is one. */
+  function finish(part: Part, outcome: Outcome) {
+    if (!confirmations || 'error' in outcome) return settle(part, outcome)
+    confirmations.hold(part.wait, {
+      settle: () => part.resolve(outcome.value),
+      refuse(error) {
+        part.reject(error)
+        observer?.failed(1)
+      },
+    })
   }
 
   /** Never waits inside SQLite, which would block the event loop; a locked-out group is retried. */
@@ -148,10 +171,7 @@ export function createCommit(
     noteError(error)
     lockWaitSince = undefined
     const group = queue.takeAll()
-    settle(
-      group,
-      group.map(() => ({ error: asStorageError(error) })),
-    )
+    for (const part of group) settle(part, { error: asStorageError(error) })
     observer?.failed(group.length)
   }
 
@@ -206,7 +226,8 @@ export function createCommit(
 
   /** Resolves when everything queued so far is settled. */
   async function drain() {
-    while (queue.size() > 0) await commit(() => undefined).catch(ignoreStorageError)
+    while (queue.size() > 0 || confirmations?.isHolding())
+      await commit(() => undefined).catch(ignoreStorageError)
   }
 
   /** The number of failed transactions. Data read inside a failed transaction never existed. */
@@ -217,18 +238,20 @@ export function createCommit(
     observer = whom
   }
 
+  /** From now on, results wait until `replica` has them. */
+  const confirmBy = (replica: Replica) => {
+    confirmations = createConfirmations(replica)
+  }
+
   /** Inside a piece of work: runs `tell`, which can't be undone, only once the work is on disk. */
   const afterCommit = (tell: () => void) => void putOff.push(tell)
 
-  return { commit, commitFor, drain, failed, observe, afterCommit }
+  return { commit, commitFor, drain, failed, observe, confirmBy, afterCommit }
 }
 
-function settle(group: Part[], outcomes: Outcome[]) {
-  for (const [index, { resolve, reject }] of group.entries()) {
-    const outcome = outcomes[index] as Outcome
-    if ('error' in outcome) reject(outcome.error)
-    else resolve(outcome.value)
-  }
+function settle({ resolve, reject }: Part, outcome: Outcome) {
+  if ('error' in outcome) reject(outcome.error)
+  else resolve(outcome.value)
 }
 
 function tellOfLosses(observer: CommitObserver, outcomes: Outcome[]) {

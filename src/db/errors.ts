@@ -1,9 +1,23 @@
 import { SQLiteError } from 'bun:sqlite'
 
-/** A failed write stored nothing (but see `DatabaseLostError`) and may be retried. HTTP 503. */
+/** A failed write, which may be retried. HTTP 503. */
 export class StorageError extends Error {
   override name = 'StorageError'
+  /** Whether the work is on disk all the same. It must not count as stored: it may still be lost. */
+  readonly isStored: boolean
+
+  constructor(
+    message: string,
+    { cause, isStored = false }: ErrorOptions & { isStored?: boolean } = {},
+  ) {
+    super(message, { cause })
+    this.isStored = isStored
+  }
 }
+
+/** Whether an error means that the work of a commit is stored, although it must not count as such. */
+export const isStoredAnyway = (error: unknown): boolean =>
+  error instanceof StorageError && error.isStored
 
 /**
  * The database files are no longer where they were opened, so a restart would not find new writes.
@@ -11,13 +25,6 @@ export class StorageError extends Error {
  */
 export class DatabaseLostError extends StorageError {
   override name = 'DatabaseLostError'
-  /** True if lost in the commit: the work reappears with the files but must not count as stored. */
-  readonly isStored: boolean
-
-  constructor(message: string, { isStored }: { isStored: boolean }) {
-    super(message)
-    this.isStored = isStored
-  }
 }
 
 const SENTENCES: [prefix: string, sentence: string][] = [

@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Wait } from './confirmations.ts'
 
 /** A piece of work for a commit, and the caller that waits for it. */
 export interface Part {
   work: () => unknown
+  wait: Wait
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
 }

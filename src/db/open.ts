@@ -99,7 +99,7 @@ export function openDatabase(options: DatabaseOptions) {
   const files = createFileIdentity(file)
   refuseMoved(client, options.dataDir)
   const close = options.externalCheckpoint ? closeLeavingLog(client) : () => closeWithLog(client)
-  const { commit, commitFor, drain, failed, observe, afterCommit } = createCommit(
+  const { commit, commitFor, drain, failed, observe, confirmBy, afterCommit } = createCommit(
     client,
     files.requireInPlace,
     noteError,
@@ -127,6 +127,7 @@ export function openDatabase(options: DatabaseOptions) {
     commitFor,
     together: createTogether({ client, commitFor, dropCaches }),
     observe,
+    confirmBy,
     afterCommit,
     drain,
     /** Changes whenever caches of data have to forget: another process commits, or a transaction fails. */

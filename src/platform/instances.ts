@@ -21,7 +21,10 @@ export const MAX_SILENCE_MS = 2 * LONELY_BEAT_MS
 
 export type Instances = ReturnType<typeof createInstances>
 
-/** Times the heartbeats of others monotonically, so that setting the clock makes none look dead. */
+/**
+ * Times the heartbeats of others monotonically, so that setting the clock makes none look dead. They
+ * wait for no replica: they are for processes on this directory.
+ */
 export function createInstances(parts: {
   db: Db
   clock: Clock
@@ -44,7 +47,7 @@ export function createInstances(parts: {
     await db.commit(() => {
       for (const other of store.all()) if (isGone(other)) store.remove(other.id)
       writeBeat()
-    })
+    }, 'disk')
     beatLater()
   }
 
@@ -82,7 +85,7 @@ export function createInstances(parts: {
     await db.commit(() => {
       for (const { id } of dead) store.remove(id)
       writeBeat()
-    })
+    }, 'disk')
     if (dead.length > 0) for (const listener of deathListeners) listener()
   }
 
@@ -105,7 +108,7 @@ export function createInstances(parts: {
 
   async function stop() {
     cancelBeat()
-    await db.commit(() => store.remove(self)).catch(() => {})
+    await db.commit(() => store.remove(self), 'disk').catch(() => {})
   }
 
   return { self, siblings, start, alive, list, onDeath, stop }

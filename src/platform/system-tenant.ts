@@ -27,5 +27,5 @@ export async function openSystemTenant({ db, clock }: { db: Db; clock: Clock }):
       })
       .onConflictDoNothing()
       .run()
-  })
+  }, 'disk')
 }

@@ -39,6 +39,8 @@ const queue = (name: State['queues'][number]['name'], minutes: number) => ({
   queues: [{ name, readyCount: 5, lagMs: minutes * MINUTE }],
 })
 
+const STALL = { since: NOW, reason: 'no route', onTimeout: 'acknowledge' as const }
+
 /** Checks with the given state of the installation. */
 const checkIn = (state: Partial<State>) =>
   createInstallationAlerts({
@@ -62,12 +64,23 @@ test.each<[kind: string, state: Partial<State>, text: RegExp, expected: object]>
     { path: '/backups' },
   ],
   ['backup.overdue', backups(row(NOW - 26 * HOUR)), /No backup/, { path: '/backups' }],
+  ['replica.unreachable', { stall: STALL }, /^no route\. Writes are acknowledged/, {}],
 ])('%s opens once while it lasts, and resolves', async (kind, state, words, expected) => {
   await checkIn(HEALTHY)
   expect(open()).toEqual([])
   for (let n = 0; n < 3; n++) await checkIn(state)
   const text = expect.stringMatching(words)
   expect(open()).toMatchObject([{ kind, count: 1, tenantId: null, text, ...expected }])
+  await checkIn(HEALTHY)
+  expect(open()).toEqual([])
+})
+
+test('Writes that were refused without the replica are an alert once that is over', async () => {
+  app.installationAlerts.wasStalled({ ...STALL, onTimeout: 'refuse' })
+  await db.drain()
+  expect(open()).toMatchObject([
+    { kind: 'replica.unreachable', text: expect.stringMatching(/^no route\. Writes are refused/) },
+  ])
   await checkIn(HEALTHY)
   expect(open()).toEqual([])
 })

@@ -73,6 +73,11 @@ const KINDS = {
     opened: () => 'Backup overdue',
     resolved: () => 'Backups are up to date',
   },
+  'replica.unreachable': {
+    severity: 'critical',
+    opened: () => 'Replica cannot be reached',
+    resolved: () => 'Replica confirms writes again',
+  },
   'disk.low': {
     severity: 'critical',
     opened: () => 'Disk almost full',

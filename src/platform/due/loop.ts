@@ -1,4 +1,4 @@
-import { DatabaseLostError, StorageError } from '../../db/errors.ts'
+import { DatabaseLostError, isStoredAnyway, StorageError } from '../../db/errors.ts'
 import type { Db } from '../../db/open.ts'
 import type { Clock } from '../clock.ts'
 import type { Instances } from '../instances.ts'
@@ -98,12 +98,12 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     try {
       if (findLost) await reclaimLost()
       if (!hasWork()) return []
-      await db.commit(() => promoteAndClaim(claimed))
+      await db.commit(() => promoteAndClaim(claimed), 'effect')
       recovered()
       return claimed
     } catch (error) {
       for (const item of claimed) capacity.leave(item)
-      if (error instanceof DatabaseLostError && error.isStored) giveBack(claimed, error)
+      if (isStoredAnyway(error)) giveBack(claimed, error)
       troubled('claim', error)
       return []
     }

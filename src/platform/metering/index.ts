@@ -1,5 +1,5 @@
 import type { Config } from '../../config/index.ts'
-import { DatabaseLostError } from '../../db/errors.ts'
+import { DatabaseLostError, isStoredAnyway } from '../../db/errors.ts'
 import type { Db } from '../../db/open.ts'
 import type { Audit } from '../audit/index.ts'
 import type { Caller, Charge, KeyCaller } from '../caller.ts'
@@ -180,7 +180,7 @@ export function createMetering(parts: {
       recorded.forget()
       const isLost = error instanceof DatabaseLostError
       // These counts are stored and would be counted twice if the database comes back.
-      if (!(isLost && error.isStored)) counts.putBack(batch, isWritten)
+      if (!isStoredAnyway(error)) counts.putBack(batch, isWritten)
       if (isLost) return false
       if (!isFailing) log.error('usage could not be stored', { error: String(error) })
       isFailing = true

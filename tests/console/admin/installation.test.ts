@@ -229,7 +229,18 @@ test('Backups are made one at a time, with progress and result; no password is s
   const installationSettings = {
     current: () => ({ ...testConfig(), mail: { ...settings, smtpUrl } }),
   }
-  const parts = { ...app, ...platform, backups, mail, config: { backup }, installationSettings }
+  const replication = { stall: () => undefined }
+  const parts = {
+    ...{
+      ...app,
+      ...platform,
+      backups,
+      mail,
+      config: { backup },
+      installationSettings,
+      replication,
+    },
+  }
   const instanceHealth = createInstanceHealth(parts)
   const { open, press } = pageWith([healthPage, backupList], {
     ...{ backups, instanceHealth, config: testConfig() },

@@ -10,7 +10,7 @@ import type { ApiKey } from '../../../platform/keys/index.ts'
 import type { TenantStatus } from '../../../platform/tenants.ts'
 import type { InstallationIssue, InstanceHealth } from '../../instance-health.ts'
 import { page, usePage } from '../../page.tsx'
-import { depth, eventOf, sentenceOn } from '../installation/health.tsx'
+import { ABOUT_BACKUPS, depth, eventOf, sentenceOn } from '../installation/health.tsx'
 import { keyEvent } from './alerts.tsx'
 
 interface InstallationView {
@@ -110,12 +110,11 @@ export const installationOverviewPage = page({
 /** A problem with a link to the page that has the button against it. */
 function withAction(issue: InstallationIssue) {
   const { href, now } = usePage()
-  const isAboutBackups = issue.what !== 'room' && issue.what !== 'queue'
   return {
     ...eventOf(issue, '', now),
     aside: (
       <LinkButton href={href(PAGES.health.path)} isSmall>
-        {isAboutBackups ? 'Back up' : 'View'}
+        {ABOUT_BACKUPS.has(issue.what) ? 'Back up' : 'View'}
       </LinkButton>
     ),
   }

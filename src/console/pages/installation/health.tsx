@@ -132,7 +132,8 @@ export const healthPage = page({
   },
 })
 
-const ABOUT_BACKUPS: ReadonlySet<InstallationIssue['what']> = new Set([
+/** Problems that a backup solves. */
+export const ABOUT_BACKUPS: ReadonlySet<InstallationIssue['what']> = new Set([
   'backup failed',
   'no backup',
   'backups off',
@@ -171,6 +172,7 @@ const TONES: Record<InstallationIssue['what'], Tone> = {
   versions: 'warn',
   'backup failed': 'bad',
   'no backup': 'bad',
+  replica: 'bad',
   'backups off': 'warn',
 }
 
@@ -210,6 +212,16 @@ function wordsOn(
       return {
         title: issue.lastAt === undefined ? 'No backup yet' : 'The last backup is overdue',
         text: 'The scheduled backup did not run. Check the server log for the reason.',
+      }
+    case 'replica':
+      return {
+        title: "The replica can't be reached",
+        text: `${issue.stall.reason}. ${
+          issue.stall.onTimeout === 'refuse'
+            ? 'Writes answer 503, and no jobs, deliveries or emails start.'
+            : 'Writes are acknowledged from this disk alone.'
+        }`,
+        aside: <Time at={issue.stall.since} />,
       }
     case 'backups off':
       return {

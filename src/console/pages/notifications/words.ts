@@ -30,6 +30,7 @@ export const KINDS_OF_INSTALLATION: Partial<Record<AlertKind, string>> = {
   'backlog.growing': 'Work is late',
   'backup.failed': 'Backup failed',
   'backup.overdue': 'Backup overdue',
+  'replica.unreachable': 'Replica unreachable',
   'disk.low': 'Disk almost full',
   'database.damaged': 'Database damaged or moved',
   'version.new': 'New version available',

@@ -1,0 +1,25 @@
+import type { Config } from '../../config/index.ts'
+import { messageOf } from '../../db/errors.ts'
+import { databaseFile } from '../../db/open.ts'
+import { syncWithLitestream } from '../../platform/replication/litestream.ts'
+import { type Finding, ok, problem } from './finding.ts'
+
+const check = 'replica'
+
+/** Enough for an upload of what a busy server writes in the meantime. */
+const MAX_MS = 10_000
+
+/** Whether Litestream confirms what is committed, if writes wait for that. */
+export async function replica({
+  dataDir,
+  replication,
+}: Pick<Config, 'dataDir' | 'replication'>): Promise<Finding[]> {
+  const { acknowledge, socket } = replication
+  if (acknowledge === 'local') return []
+  const began = performance.now()
+  const issue = await syncWithLitestream({
+    ...{ socket, file: databaseFile(dataDir), timeoutMs: MAX_MS },
+  }).then(() => undefined, messageOf)
+  const ms = Math.round(performance.now() - began)
+  return [issue === undefined ? ok(check, `confirms writes in ${ms} ms`) : problem(check, issue)]
+}

@@ -1,0 +1,80 @@
+import type { Config } from '../../config/index.ts'
+import type { Db } from '../../db/open.ts'
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics/index.ts'
+import { syncWithLitestream } from './litestream.ts'
+
+const CONFIRM_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10] as const
+
+/** Writes are not confirmed: since when, why, and what happens to them. */
+export interface Stall {
+  since: number
+  reason: string
+  onTimeout: Config['replication']['onTimeout']
+}
+
+export type Replication = ReturnType<typeof createReplication>
+
+/** Confirms writes by Litestream, which copies the database to object storage. */
+export function createReplication(parts: {
+  db: Db
+  clock: Clock
+  log: Log
+  metrics: Metrics
+  settings: Config['replication']
+}) {
+  const { db, clock, log, metrics, settings } = parts
+  const { acknowledge, socket, timeoutMs, onTimeout } = settings
+  const listeners: ((stall: Stall) => void)[] = []
+  let stall: Stall | undefined
+  metrics.gauge(
+    'replication_stalled',
+    'Processes that cannot reach the replica which confirms their writes.',
+    () => [{ value: stall ? 1 : 0 }],
+    'sum',
+  )
+  const duration = metrics
+    .histogram(
+      'replication_confirm_seconds',
+      'Time that the replica takes to confirm writes.',
+      CONFIRM_SECONDS,
+    )
+    .with({})
+
+  /** From now on, writes are acknowledged once they are replicated, if that is configured. */
+  function start() {
+    if (acknowledge === 'replicated') db.confirmBy({ confirm, timeoutMs, onTimeout, onChange })
+  }
+
+  async function confirm() {
+    const began = clock.monotonic()
+    await syncWithLitestream({ socket, file: db.file, timeoutMs })
+    duration.observe((clock.monotonic() - began) / 1000)
+  }
+
+  function onChange(reason: string | undefined) {
+    if (reason !== undefined) {
+      stall = { since: clock.now(), reason, onTimeout }
+      log.error('the replica cannot be reached', { reason, writes: CONSEQUENCES[onTimeout] })
+    } else if (stall) {
+      const over = stall
+      stall = undefined
+      log.info('the replica confirms writes again', { ms: clock.now() - over.since })
+      for (const listener of listeners) listener(over)
+    }
+  }
+
+  return {
+    start,
+    /** Undefined while the replica confirms writes, or isn't asked to. */
+    stall: () => stall,
+    /** Calls `listener` with a stall that is over. */
+    onResume: (listener: (stall: Stall) => void) => void listeners.push(listener),
+  }
+}
+
+const CONSEQUENCES: Record<Stall['onTimeout'], string> = {
+  refuse: 'refused with 503',
+  acknowledge: 'acknowledged from this disk alone, and lost with it',
+}
