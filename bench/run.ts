@@ -16,6 +16,7 @@ import { pages } from './pages.ts'
 import { pings } from './pings.ts'
 import { poll } from './poll.ts'
 import { processes } from './processes.ts'
+import { replication } from './replication.ts'
 import { rest } from './rest.ts'
 import { scrape } from './scrape.ts'
 import { signIn } from './sign-in.ts'
@@ -34,6 +35,7 @@ const BENCHES: Record<string, Bench> = {
   idle,
   rest,
   ingest,
+  replication,
   latency,
   deliver,
   starvation,
