@@ -149,7 +149,7 @@ const Download = ({ isEncrypted }: { isEncrypted: boolean }) => (
   <Section id="download" title="Download" isCard>
     <PageForm action="download" initial={{}} buttons={<Button>Download backup</Button>}>
       {isEncrypted ? (
-        <p>Encrypted, as it is. Only the private key can open it.</p>
+        <p>The file stays encrypted. You need its private key to open it.</p>
       ) : (
         <Checkbox
           name="key"
