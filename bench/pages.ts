@@ -82,7 +82,7 @@ async function open(
   const address = isShort
     ? addressAt({ area: 'tenant', tenantId, environment: 'live' }, path.replace('/console', ''))
     : path
-  const answer = await engine.app.handle(new Request(`http://localhost${address}`, { headers }))
+  const answer = await engine.app.fetch(new Request(`http://localhost${address}`, { headers }))
   const html = await answer.text()
   if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`)
   return html

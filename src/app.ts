@@ -1,5 +1,6 @@
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import type { Config, Origins } from './config/index.ts'
+import { PATHS_OF_PAGES } from './console/addresses.ts'
 import { createFlowPages, createSandboxPages } from './console/engine-pages.ts'
 import { challengeOn, createErrorPages } from './console/error-pages.ts'
 import { createConsole } from './console/index.ts'
@@ -11,7 +12,6 @@ import { createLive } from './console/live/index.ts'
 import { createOperators } from './console/operators/index.ts'
 import { SESSION_COOKIE } from './console/operators/session-cookie.ts'
 import { PORTABLE } from './console/portable-tables.ts'
-import { consolePages } from './console/routes.ts'
 import { createSessionAccess } from './console/session-access.ts'
 import { createDelivery } from './delivery/index.ts'
 import type { OperationalEvent } from './delivery/operational.ts'
@@ -31,6 +31,7 @@ import { createHttpMetrics } from './http/http-metrics.ts'
 import { createMiddleware } from './http/middleware.ts'
 import { createApiDocument } from './http/openapi.ts'
 import { createRequestContexts } from './http/request-context.ts'
+import { createServed } from './http/served.ts'
 import { createTurns } from './http/turns.ts'
 import { baseUrlOf } from './http/urls.ts'
 import { createManifests } from './manifest/index.ts'
@@ -165,28 +166,49 @@ export function createApp(
     defaultPlan: config.metering.defaultPlan,
     access: keyAccess,
   })
-  const document = createApiDocument(() => app, baseUrl, { sessionCookie: SESSION_COOKIE })
-  const middleware = createMiddleware({
-    log,
-    metrics: createHttpMetrics(metrics),
-    clientAddress,
-    contexts,
-    noteError: db.noteError,
-    routes: () => app,
-    challengeOn,
-    errorPage: createErrorPages({ layout }),
-  })
+  const document = createApiDocument(() => routes, baseUrl, { sessionCookie: SESSION_COOKIE })
+  const httpMetrics = createHttpMetrics(metrics)
 
-  const app = new Elysia({
-    normalize: false,
-    strictPath: true,
-    handler: { standardHostname: false },
-  })
-    .use(middleware)
+  /** An app without routes. */
+  function newApp() {
+    const app: AnyElysia = new Elysia({
+      normalize: false,
+      strictPath: true,
+      handler: { standardHostname: false },
+    })
+    const middleware = createMiddleware({
+      log,
+      metrics: httpMetrics,
+      addressOf,
+      contexts,
+      noteError: db.noteError,
+      routes: () => app,
+      challengeOn,
+      errorPage: createErrorPages({ layout }),
+    })
+    return app.use(middleware)
+  }
+
+  const routes = newApp()
     .use(health.routes)
     .use(brandingFiles(platform))
     .use(createConsole({ document, base: layout.base }))
-    .use(
+    .use(gate.routes)
+    .use(clockwork.routes({ prefix: '/v1/clockwork', access: keyAccess }))
+    .use(clockwork.routes({ prefix: '/dashboard/clockwork', access: sessionAccess }))
+    .use(clockwork.publicRoutes[0])
+    .use(clockwork.publicRoutes[1])
+    .use(passepartout.routes)
+    .use(relay.routes)
+    .use(notifications.routes)
+    .use(createManifestRoutes({ manifests, clock, access, siblings }))
+    .use(installationRoutes)
+
+  const app = createServed(routes, { paths: PATHS_OF_PAGES, load: loadPages })
+
+  async function loadPages() {
+    const { consolePages } = await import('./console/routes.ts')
+    return newApp().use(
       consolePages({
         platform,
         delivery,
@@ -212,16 +234,7 @@ export function createApp(
         mail,
       }),
     )
-    .use(gate.routes)
-    .use(clockwork.routes({ prefix: '/v1/clockwork', access: keyAccess }))
-    .use(clockwork.routes({ prefix: '/dashboard/clockwork', access: sessionAccess }))
-    .use(clockwork.publicRoutes[0])
-    .use(clockwork.publicRoutes[1])
-    .use(passepartout.routes)
-    .use(relay.routes)
-    .use(notifications.routes)
-    .use(createManifestRoutes({ manifests, clock, access, siblings }))
-    .use(installationRoutes)
+  }
 
   function tell(event: OperationalEvent) {
     relay.tell(event)

@@ -56,7 +56,7 @@ async function signUp(
 ) {
   async function post(path: string, body: object) {
     const request = new Request(`http://localhost${path}`, postOf(key, body))
-    const answer = await app.handle(request)
+    const answer = await app.fetch(request)
     if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
     return await answer.json()
   }

@@ -59,7 +59,7 @@ async function start(
 ): Promise<string> {
   await passepartout.bots.enable(ACTOR, { tenantId, environment: 'test' })
   const url = 'http://localhost/v1/passepartout/login/start'
-  const answer = await app.handle(new Request(url, postOf(key, { client: CLIENT })))
+  const answer = await app.fetch(new Request(url, postOf(key, { client: CLIENT })))
   if (!answer.ok) throw new Error(`start answered ${answer.status}: ${await answer.text()}`)
   const { nonce } = (await answer.json()) as { nonce: string }
   return nonce

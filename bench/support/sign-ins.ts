@@ -46,7 +46,7 @@ export async function createPasswordInstallation(
       'http://localhost/v1/gate/identities',
       postOf(installation.key, person),
     )
-    const answer = await app.handle(request)
+    const answer = await app.fetch(request)
     if (!answer.ok) throw new Error(`answered ${answer.status}: ${await answer.text()}`)
   }
   return { ...installation, emails, hash }

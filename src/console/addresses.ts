@@ -7,6 +7,9 @@ import type { Access } from './operators/rights.ts'
 
 export const CONSOLE = '/console'
 
+/** What begins the path of every page. */
+export const PATHS_OF_PAGES = /^\/(?:console|setup)(?:\/|$)/
+
 /** Environment of the page that was opened last: links of pages without an environment lead to it. */
 export const ENVIRONMENT_COOKIE = 'gatehouse_environment'
 

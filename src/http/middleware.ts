@@ -9,11 +9,9 @@ import { asStorageError, StorageError } from '../db/errors.ts'
 import { WriteRefused } from '../db/no-writes.ts'
 import { AppError, unavailable } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
-import type { ClientAddress } from './client-address.ts'
 import { asTaggedList } from './entity-tag.ts'
 import { errorBody, type Failure, failureOf, INTERNAL, statusOf } from './errors.ts'
 import type { HttpMetrics } from './http-metrics.ts'
-import type { PeerSource } from './peers.ts'
 import { asPlainAnswer } from './plain-data.ts'
 import { createQueryNames, type QueryRoutes } from './query-names.ts'
 import type { RequestContexts } from './request-context.ts'
@@ -29,9 +27,8 @@ const TURNED_AWAY = new Set([402, 429, 503])
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** The finished app: its server, and the methods of paths, fixed or with parameters. */
+/** The finished app: the methods of paths, fixed or with parameters. */
 interface Routes extends QueryRoutes {
-  server: PeerSource | null
   router: {
     static: Record<string, Record<string, unknown>>
     http: { find(method: string, path: string): unknown }
@@ -42,7 +39,7 @@ interface Routes extends QueryRoutes {
 export function createMiddleware(parts: {
   log: Log
   metrics: HttpMetrics
-  clientAddress: ClientAddress
+  addressOf: (request: Request) => string | undefined
   contexts: RequestContexts
   /** Gets each error of a request, before it is explained. */
   noteError?: (error: unknown) => void
@@ -52,7 +49,7 @@ export function createMiddleware(parts: {
   /** The response that people see on pages in place of a JSON error. */
   errorPage?: (request: Request, failure: Failure, requestId: string) => Response | undefined
 }) {
-  const { log, metrics, clientAddress, contexts, routes, errorPage } = parts
+  const { log, metrics, addressOf, contexts, routes, errorPage } = parts
   const { challengeOn = () => 'Bearer', noteError = () => {} } = parts
   const arrivals = new WeakMap<Request, number>()
   const requireQueryNames = createQueryNames(routes)
@@ -108,7 +105,7 @@ export function createMiddleware(parts: {
       status,
       ms: Math.round(durationMs),
       ...(reason !== undefined && { reason }),
-      from: clientAddress(request, routes().server),
+      from: addressOf(request),
     })
   }
 

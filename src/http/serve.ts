@@ -1,4 +1,3 @@
-import type { AnyElysia } from 'elysia'
 import { withoutWrites } from '../db/no-writes.ts'
 import type { AppError } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
@@ -7,6 +6,7 @@ import { compressPage, wantsPage } from './page-compression.ts'
 import { notePeer, passOnPeer } from './peers.ts'
 import { newRequestId } from './request-id.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
+import type { Served } from './served.ts'
 import { byNumberOfSegments, flawIn, pathIn, type SentSegments } from './wire-flaws.ts'
 
 /** Bun closes connections that are idle for longer. */
@@ -23,13 +23,15 @@ export interface Listener {
   stop(): Promise<void>
 }
 
+type App = Pick<Served, 'fetch' | 'server'>
+
 /**
  * With `isShared`, other processes may listen on the same port, and Linux spreads connections over
  * them. HEAD is answered like GET and writes nothing. Rejects requests that a proxy could read
  * differently, and bodies over the limit, for which Bun would close the connection.
  */
 export function serve(
-  app: AnyElysia,
+  app: App,
   { host, port, isShared = false }: { host: string; port: number; isShared?: boolean },
   log: Log,
 ): Listener {
@@ -107,7 +109,7 @@ const gone = () => plain(400, 'the connection was closed')
 const plain = (status: number, error: string) =>
   Response.json({ error }, { status, headers: SECURITY_HEADERS })
 
-function answerOf(app: AnyElysia, request: Request): Response | Promise<Response> {
+function answerOf(app: App, request: Request): Response | Promise<Response> {
   const answer = app.fetch(request)
   return wantsPage(request) ? compressed(request, answer) : answer
 }
@@ -116,7 +118,7 @@ const compressed = async (request: Request, answer: Response | Promise<Response>
   compressPage(request, await answer)
 
 /** Runs the GET (RFC 9110, 9.3.2) but refuses writes: link previews send HEAD unprompted. */
-async function head(app: AnyElysia, request: Request): Promise<Response> {
+async function head(app: App, request: Request): Promise<Response> {
   const { url, headers, signal } = request
   const get = new Request(url, { headers, signal })
   passOnPeer(request, get)

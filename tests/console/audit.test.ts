@@ -29,7 +29,7 @@ async function newTenant() {
     const request = new Request(`http://localhost${addressOf(acme.id, '/audit/export')}?${query}`, {
       headers,
     })
-    const response = await app.app.handle(request)
+    const response = await app.app.fetch(request)
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
   const found = async (query: string) => objectsIn(await acme.owner.open(`${PAGE}?${query}`))

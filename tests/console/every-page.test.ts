@@ -47,8 +47,9 @@ const BY_TENANT = /\/console\/switch$/
 /** Ways out come last, because nobody is signed in after them. */
 const WAYS_OUT = ['/account/end-others', '/team/leave', '/sign-out']
 const exitOf = ({ path }: { path: string }) => WAYS_OUT.indexOf(path.replace('/console', ''))
-const routes = ['GET', 'POST']
-  .flatMap((method) => routesIn(app, method).map((path) => ({ method, path })))
+const METHODS = ['GET', 'POST'] as const
+const byMethod = { GET: await routesIn(app, 'GET'), POST: await routesIn(app, 'POST') }
+const routes = METHODS.flatMap((method) => byMethod[method].map((path) => ({ method, path })))
   .filter(({ path }) => !BY_TENANT.test(path))
   .toSorted((one, other) => exitOf(one) - exitOf(other))
 const names = routes.map(({ method, path }) => `${method} ${path}`)
@@ -103,7 +104,7 @@ test.each([
 ] as const)('Pages show a %s only what the role may do', async (role, atLeast) => {
   const operator = await acme.as(role)
   const shown = new Map<string, string>()
-  for (const page of pagesIn(app)) {
+  for (const page of await pagesIn(app)) {
     const { status, html } = await operator.in(environmentOf(page)).open(pathOf(page, parameters))
     if (status === 200) for (const route of routesOn(html)) shown.set(route, page)
   }
@@ -120,8 +121,8 @@ test('Everything of another tenant is unknown to every page, and changed by none
   const others =
     /^\/console\/(sign-in\/providers|settings\/branding|settings\/notifications\/new|installation|account|link|invitation|live)\/|^(?!.*\/:)|^\/setup|\/updates$/
   const wrong: string[] = []
-  for (const method of ['GET', 'POST'] as const)
-    for (const route of routesIn(app, method).filter((path) => !others.test(path))) {
+  for (const method of METHODS)
+    for (const route of byMethod[method].filter((path) => !others.test(path))) {
       const path = pathOf(route, parameters) + (route.endsWith('/export') ? '?format=csv' : '')
       const { open, send } = stranger.in(environmentOf(route))
       await open('/account')
@@ -144,7 +145,7 @@ test('Rows of another tenant are changed by no action on selected rows', async (
   const ids = Object.entries(parameters).flatMap(([, [id]]) => (id ? [['ids[]', id]] : []))
   const wrong: string[] = []
   const ofTenant = /^\/console\/(?!installation).*\/selected\//
-  const selecting = routesIn(app, 'POST').filter((path) => ofTenant.test(path))
+  const selecting = byMethod.POST.filter((path) => ofTenant.test(path))
   expect(selecting.length).toBeGreaterThan(12)
   for (const route of selecting) {
     const { open, send } = stranger.in(environmentOf(route))
@@ -160,8 +161,8 @@ test('Everything of one environment is unknown in the other', async () => {
   await app.clock.settled()
   const wrong: string[] = []
   let count = 0
-  for (const method of ['GET', 'POST'] as const)
-    for (const route of routesIn(app, method).filter((path) => path.includes('/:'))) {
+  for (const method of METHODS)
+    for (const route of byMethod[method].filter((path) => path.includes('/:'))) {
       const path = pathOf(route, parameters)
       const own = environmentOf(route)
       const other = own === 'live' ? 'test' : 'live'
@@ -211,7 +212,7 @@ test('Hostile text of tenants and users is text on every page', async () => {
   const admin = await app.newAdmin()
   const wrong: string[] = []
   let hostile = 0
-  for (const route of [...pagesIn(app), ...SEARCHES]) {
+  for (const route of [...(await pagesIn(app)), ...SEARCHES]) {
     const by = route.startsWith('/console/installation')
       ? admin
       : acme.owner.in(environmentOf(route))

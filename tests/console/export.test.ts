@@ -7,7 +7,8 @@ const acme = await app.newTenant()
 const parameters = await addOneOfEach(app, acme)
 await app.platform.metering.flush()
 const admin = await app.newAdmin()
-const routes = routesIn(app, 'GET').filter((path) => /(?<!configuration)\/export$/.test(path))
+const gets = await routesIn(app, 'GET')
+const routes = gets.filter((path) => /(?<!configuration)\/export$/.test(path))
 const linesOf = (text: string) => text.split(/\r?\n/).slice(0, -1)
 
 test.each(routes)('The list behind %s is exported as CSV and NDJSON', async (route) => {

@@ -20,9 +20,9 @@ export type Parameters = Record<string, string[]>
  * The routes of the console, as the application lists them, without tenant and environment: new ones
  * are tested without a change.
  */
-export const routesIn = ({ app }: Pick<Console, 'app'>, method: string): string[] => [
+export const routesIn = async ({ app }: Pick<Console, 'app'>, method: string) => [
   ...new Set(
-    app.routes
+    (await app.routes())
       .filter((route) => route.method === method && /^\/(console|setup)(\/|$)/.test(route.path))
       .map(({ path }) => path.replace(/^\/console\/:tenant(\/:environment)?(?=\/|$)/, '/console'))
       .filter((path) => !FORMER.includes(path)),
@@ -32,8 +32,8 @@ export const routesIn = ({ app }: Pick<Console, 'app'>, method: string): string[
 /** Former addresses, which redirect. */
 const FORMER = ['/console/admin/*', '/console/bots/:environment']
 
-export const pagesIn = (app: Pick<Console, 'app'>): string[] =>
-  routesIn(app, 'GET').filter((path) => /^\/console(?!.*\/updates$)/.test(path))
+export const pagesIn = async (app: Pick<Console, 'app'>): Promise<string[]> =>
+  (await routesIn(app, 'GET')).filter((path) => /^\/console(?!.*\/updates$)/.test(path))
 
 /** The address of a route of the console, with the ids of a tenant where it has parameters. */
 export function pathOf(route: string, parameters: Parameters): string {

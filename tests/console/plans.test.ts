@@ -131,7 +131,7 @@ function explain(statement: string) {
 const explained = new Map<string, Explained & { route: string }>()
 
 test('Every page of the console opens with what it shows', async () => {
-  const pages = pagesIn(app).filter((route) => route !== WHOLE)
+  const pages = (await pagesIn(app)).filter((route) => route !== WHOLE)
   const failed: string[] = []
   for (const route of [...pages, ...FILTERED]) {
     const session = route.startsWith('/console/installation') ? inInstallation : inTenant

@@ -101,7 +101,7 @@ test('The session cookie is new at each sign-in, whatever was set before', async
 test('Every form is refused when another site sends it', async () => {
   const { id, owner } = await app.newTenant()
   const admin = await app.signIn({ isAdmin: true, roles: { [id]: 'member' } })
-  const forms = routesIn(app, 'POST')
+  const forms = await routesIn(app, 'POST')
   expect(forms.length).toBeGreaterThan(50)
   for (const [n, path] of forms.entries())
     for (const { headers } of [owner, admin]) {

@@ -47,9 +47,9 @@ test('The fixture has an object of every kind that paths name', () => {
   expect(Object.keys(ids).toSorted()).toEqual([...named].toSorted())
 })
 
-test('Every route of an engine takes a key, except those that are meant for browsers', () => {
+test('Every route of an engine takes a key, except those that are meant for browsers', async () => {
   const withKey = new Set(operations.map(({ name }) => name))
-  const others = app.app.routes
+  const others = (await app.app.routes())
     .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
     .filter((name) => / \/(v1|access)\//.test(name) && !withKey.has(name))
   expect(others.toSorted()).toEqual([

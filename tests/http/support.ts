@@ -1,6 +1,5 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { type Access, createAccess } from '../../src/http/access.ts'
-import { createClientAddress } from '../../src/http/client-address.ts'
 import { createHttpMetrics } from '../../src/http/http-metrics.ts'
 import { createMiddleware } from '../../src/http/middleware.ts'
 import { createRequestContexts } from '../../src/http/request-context.ts'
@@ -22,10 +21,10 @@ export async function bootRoutes(routesOf: (access: Access) => AnyElysia) {
   const { keys, metering, log, siblings } = platform
   const contexts = createRequestContexts({ clock, metering, siblings, perMinute: 6000 })
   const turns = createTurns()
-  const access = createAccess({ keys, contexts, turns, addressOf: () => undefined, maxBody: 1000 })
+  const addressOf = () => undefined
+  const access = createAccess({ keys, contexts, turns, addressOf, maxBody: 1000 })
   const metrics = createHttpMetrics(createMetrics())
-  const clientAddress = createClientAddress([])
-  const middleware = createMiddleware({ log, metrics, clientAddress, contexts, routes: () => app })
+  const middleware = createMiddleware({ log, metrics, addressOf, contexts, routes: () => app })
   const app = new Elysia({ normalize: false }).use(middleware).use(routesOf(access)) as AnyElysia
   const { key } = await tenant()
 

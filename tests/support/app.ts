@@ -128,7 +128,7 @@ export async function bootTestApp(options: TestAppOptions = {}) {
   }
 
   async function raw(path: string, init: RequestInit = {}): Promise<Answer> {
-    const response = await gatehouse.app.handle(new Request(`http://localhost${path}`, init))
+    const response = await gatehouse.app.fetch(new Request(`http://localhost${path}`, init))
     const text = await response.text()
     const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '')
     return {

@@ -47,7 +47,7 @@ async function addFirsts(
   const caller = callerOf(mine.key)
 
   async function post(path: string, key: string, body: object): Promise<{ id: string }> {
-    const answer = await app.handle(new Request(`http://localhost${path}`, postOf(key, body)))
+    const answer = await app.fetch(new Request(`http://localhost${path}`, postOf(key, body)))
     if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
     return (await answer.json()) as { id: string }
   }

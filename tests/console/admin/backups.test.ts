@@ -46,7 +46,7 @@ const manifestOf = (bytes: Uint8Array) =>
 /** What the download form gets. */
 async function download(page: string, fields: Record<string, string> = {}) {
   const address = page.replace('/installation', '/console/installation')
-  const response = await app.app.handle(
+  const response = await app.app.fetch(
     new Request(`http://localhost${address}/download`, {
       method: 'POST',
       headers: { cookie: admin.cookie },

@@ -87,7 +87,7 @@ export async function partyOf(app: TestApp, name = 'Other') {
     /** The text of an answer, as it is spelled. */
     textOf: async (path: string) => {
       const request = new Request(`http://localhost${path}`, { headers: { authorization } })
-      return (await app.app.handle(request)).text()
+      return (await app.app.fetch(request)).text()
     },
     /** A time in seconds after the tenant was created. */
     at: (seconds: number) => isoAt(begun + seconds * SECOND),

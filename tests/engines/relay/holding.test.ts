@@ -283,7 +283,7 @@ test('Another process knows immediately of an endpoint that is new, changed, pau
   async function sendThere(event_type: string) {
     const body = JSON.stringify({ event_type, payload: {} })
     const url = `http://localhost${MESSAGES}`
-    await other.app.handle(new Request(url, { method: 'POST', headers, body }))
+    await other.app.fetch(new Request(url, { method: 'POST', headers, body }))
     await other.clock.settled()
     await relay.rest()
     return relay.tally()

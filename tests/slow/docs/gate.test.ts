@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { STARTER_SET } from '../../../src/engines/gate/authorization/policy/starter.ts'
 import { createHashing } from '../../../src/engines/gate/credentials/passwords/index.ts'
 import { EVENT_TYPES } from '../../../src/engines/gate/webhooks/events.ts'
+import { serve } from '../../../src/http/serve.ts'
 import { ENGINE_SCOPES } from '../../../src/platform/engines.ts'
 import {
   AUTHORIZE,
@@ -37,7 +38,7 @@ test.skipIf(!HAS_SHELL)(
     const { id, keyId, key, api, openSession } = await gate.newTenant()
     await using target = startTarget()
     using folder = temporaryFolder()
-    app.app.listen({ port: 0, hostname: '127.0.0.1' })
+    const listener = serve(app.app, { host: '127.0.0.1', port: 0 }, app.platform.log)
     const here = (text: string) => text.replaceAll('127.0.0.1:9000', new URL(target.url).host)
     const names = createNames()
     names.learn('01a1fffe-17ea-7520-b6fa-355043013089', id)
@@ -45,7 +46,7 @@ test.skipIf(!HAS_SHELL)(
     await using shell = openShell({
       cwd: folder.path,
       env: {
-        API: `http://127.0.0.1:${app.app.server?.port}/v1/gate`,
+        API: `${listener.url}/v1/gate`,
         KEY: key,
         AUTH: `Authorization: Bearer ${key}`,
         JSON: 'Content-Type: application/json',

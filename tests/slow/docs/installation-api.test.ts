@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { serve } from '../../../src/http/serve.ts'
 import { useApp } from '../../support/app.ts'
 import { createNames, readConsole } from '../../support/console.ts'
 import { temporaryFolder } from '../../support/folder.ts'
@@ -11,8 +12,8 @@ import { ROOT } from '../../support/source.ts'
 
 const page = await openPage('installation-api.md')
 const app = await useApp({ start: new Date().toISOString() })
-app.app.listen({ port: 0, hostname: '127.0.0.1' })
-const base = `http://127.0.0.1:${app.app.server?.port}`
+const listener = serve(app.app, { host: '127.0.0.1', port: 0 }, app.platform.log)
+const base = listener.url
 const { key } = await app.platform.keys.issueForInstallation({ kind: 'system' }, {})
 
 const HAS_SHELL = Bun.which('bash') !== null && Bun.which('curl') !== null

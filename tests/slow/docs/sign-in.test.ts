@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
+import { serve } from '../../../src/http/serve.ts'
 import { HOUR, SECOND } from '../../engines/gate/fixture.ts'
 import { bootFlows, totpAt } from '../../engines/gate/sign-in/flows/fixture.ts'
 import { type HttpBrowser, newHttpBrowser, type Seen } from '../../support/http-browser.ts'
@@ -21,8 +22,8 @@ async function openApp(stack: AsyncDisposableStack, language: string, words: str
   const flags = { 'limits-sign-ins-per-minute': '1000000' }
   const fixture = stack.use(await bootFlows({ start: new Date().toISOString(), flags }))
   await fixture.security({ mfa_enabled: true, passwordless_enabled: true })
-  fixture.app.app.listen({ port: 0, hostname: '127.0.0.1' })
-  const gatehouse = `http://127.0.0.1:${fixture.app.app.server?.port}`
+  const listener = serve(fixture.app.app, { host: '127.0.0.1', port: 0 }, fixture.app.platform.log)
+  const gatehouse = listener.url
   expect(page.text).toContain('--scope flows --scope sessions:write')
   const { key } = await fixture.acme.key('gate', 'live', ['flows', 'sessions:write'])
   const env = { GATEHOUSE: gatehouse, KEY: key }

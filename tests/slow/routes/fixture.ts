@@ -31,7 +31,8 @@ export async function bootHostileFixture() {
   )
   const operator = await newOperator(app, { isAdmin: true, roles: { [acme.id]: 'owner' } })
   const things = await makeThings(app, acme)
-  const routes: Route[] = app.app.routes.map(({ method, path }) => ({ method, path }))
+  const all = await app.app.routes()
+  const routes: Route[] = all.map(({ method, path }) => ({ method, path }))
 
   async function keyOf(engine: KeyEngine): Promise<string> {
     if (engine !== 'installation') return (await acme.key(engine)).key

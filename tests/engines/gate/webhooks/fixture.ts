@@ -118,7 +118,7 @@ export async function besides(fixture: Pick<Fixture, 'app'>, key: string) {
   const ask = (method: string) => async (path: string, body?: Json) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const init = { method, headers, body: body && JSON.stringify(body) }
-    const answer = await process.app.handle(new Request(`http://localhost${path}`, init))
+    const answer = await process.app.fetch(new Request(`http://localhost${path}`, init))
     return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Json }
   }
 
