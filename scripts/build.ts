@@ -29,14 +29,11 @@ interface Compilation {
   runtime?: { target: Bun.Build.CompileTarget; executablePath: string; packageName: string }
 }
 
-/** Functions in functions run rarely: their bytecode would be a quarter of all. */
-const BYTECODE_DEPTH = 1
-
 /**
  * How many times later than usual functions are compiled to machine code, until the server listens:
  * most of what a start runs does not run again.
  */
-const START_JIT_POLICY = 8
+const START_JIT_POLICY = 32
 
 /** What goes wherever the executable goes, by the names of the files. */
 export interface Companions {
@@ -82,7 +79,6 @@ export async function compile(compilation: Compilation): Promise<Companions> {
   await Bun.build({
     ...bundle(entrypoint, { commit, notices }),
     bytecode: true,
-    bytecodeDepth: BYTECODE_DEPTH,
     compile: {
       ...(runtime && { target: runtime.target, executablePath: runtime.executablePath }),
       outfile: unfinished,
