@@ -35,6 +35,9 @@ interface Compilation {
  */
 const START_JIT_POLICY = 32
 
+/** The functions that a start uses, which `bun run bytecode-order` records. */
+export const BYTECODE_ORDER = join(import.meta.dir, 'bytecode-order.txt')
+
 /** What goes wherever the executable goes, by the names of the files. */
 export interface Companions {
   'THIRD-PARTY-NOTICES': string
@@ -83,6 +86,7 @@ export async function compile(compilation: Compilation): Promise<Companions> {
       ...(runtime && { target: runtime.target, executablePath: runtime.executablePath }),
       outfile: unfinished,
       jitPolicy: START_JIT_POLICY,
+      bytecodeOrder: BYTECODE_ORDER,
       autoloadDotenv: false,
       autoloadBunfig: false,
       autoloadTsconfig: false,
