@@ -13,6 +13,7 @@ import { createOperators } from './console/operators/index.ts'
 import { SESSION_COOKIE } from './console/operators/session-cookie.ts'
 import { PORTABLE } from './console/portable-tables.ts'
 import { createSessionAccess } from './console/session-access.ts'
+import { late } from './db/statements.ts'
 import { createDelivery } from './delivery/index.ts'
 import type { OperationalEvent } from './delivery/operational.ts'
 import { createClockwork } from './engines/clockwork/index.ts'
@@ -24,12 +25,12 @@ import { createPassepartout } from './engines/passepartout/index.ts'
 import { relayPolicy } from './engines/relay/delivery-policy.ts'
 import { createRelay } from './engines/relay/index.ts'
 import { createAccess, createKeyAccess } from './http/access.ts'
+import type { ApiDocument } from './http/api-document.ts'
 import { brandingFiles } from './http/branding-files.ts'
 import { createClientAddress } from './http/client-address.ts'
 import { createHealth } from './http/health.ts'
 import { createHttpMetrics } from './http/http-metrics.ts'
 import { createMiddleware } from './http/middleware.ts'
-import { createApiDocument } from './http/openapi.ts'
 import { createRequestContexts } from './http/request-context.ts'
 import { createServed } from './http/served.ts'
 import { createTurns } from './http/turns.ts'
@@ -166,7 +167,10 @@ export function createApp(
     defaultPlan: config.metering.defaultPlan,
     access: keyAccess,
   })
-  const document = createApiDocument(() => routes, baseUrl, { sessionCookie: SESSION_COOKIE })
+  const document = late(async (): Promise<ApiDocument> => {
+    const { describeApi } = await import('./http/openapi.ts')
+    return describeApi(routes, baseUrl(), SESSION_COOKIE)
+  })
   const httpMetrics = createHttpMetrics(metrics)
 
   /** An app without routes. */

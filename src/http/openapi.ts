@@ -51,20 +51,8 @@ const TAGS = [
   },
 ]
 
-/** OpenAPI 3.1, created once on first use. `sessionCookie` is the name of the console's cookie. */
-export function createApiDocument(
-  app: () => AnyElysia,
-  baseUrl: () => string,
-  { sessionCookie }: { sessionCookie: string },
-): () => ApiDocument {
-  let document: ApiDocument | undefined
-  return () => {
-    document ??= describe(app(), baseUrl(), sessionCookie)
-    return document
-  }
-}
-
-function describe(app: AnyElysia, baseUrl: string, sessionCookie: string): ApiDocument {
+/** OpenAPI 3.1. `sessionCookie` is the name of the console's cookie. */
+export function describeApi(app: AnyElysia, baseUrl: string, sessionCookie: string): ApiDocument {
   const { paths } = toOpenAPISchema(app, {
     paths: ['/', '/reference', '/reference/:chapter'],
     staticFile: false,

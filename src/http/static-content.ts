@@ -1,3 +1,4 @@
+import { late } from '../db/statements.ts'
 import { type Coding, codingFor, encode } from './content-coding.ts'
 import { isKnown, tagOf } from './entity-tag.ts'
 
@@ -5,20 +6,19 @@ export type StaticContent = ReturnType<typeof createStaticContent>
 
 type Content = string | Uint8Array<ArrayBuffer>
 
+/** For an address whose content can change: browsers keep it, but ask whether it has. */
+export const CHECKED = { 'cache-control': 'no-cache' }
+
 /**
  * Content that every client gets, such as a style sheet. Text is compressed once per coding, when
  * first asked for; bytes, such as a font, are compressed already.
  */
-export function createStaticContent(type: string, make: () => Content) {
+export function createStaticContent(type: string, make: () => Content | Promise<Content>) {
   const compressed = new Map<Coding, Promise<Uint8Array<ArrayBuffer>>>()
-  let known: { content: Content; tag: string } | undefined
-
-  function read() {
-    if (known) return known
-    const content = make()
-    known = { content, tag: tagOf(content) }
-    return known
-  }
+  const read = late(async () => {
+    const content = await make()
+    return { content, tag: tagOf(content) }
+  })
 
   function encoded(text: string, coding: Coding): Promise<Uint8Array<ArrayBuffer>> {
     const found = compressed.get(coding)
@@ -35,7 +35,7 @@ export function createStaticContent(type: string, make: () => Content) {
     request: Request,
     headers: Readonly<Record<string, string>>,
   ): Promise<Response> {
-    const { content, tag: plainTag } = read()
+    const { content, tag: plainTag } = await read()
     const coding = typeof content === 'string' ? codingFor(request) : undefined
     const tag = plainTag.replace(/"$/, `${coding ? `-${coding}` : ''}"`)
     const shared = { ...headers, etag: tag, vary: 'accept-encoding' }
