@@ -17,15 +17,25 @@ export interface Asset {
   content: string | Uint8Array<ArrayBuffer>
 }
 
-const fonts = Object.entries(FONT_FILES).map(([name, content]): [string, Asset] => [
+const fonts = Object.entries(FONT_FILES).map(([name, read]): [string, Asset] => [
   name,
-  { type: 'font/woff2', content },
+  {
+    type: 'font/woff2',
+    get content() {
+      return read()
+    },
+  },
 ])
 
 /** Style sheets, scripts, fonts and icon, embedded in the executable. */
 export const ASSETS: Readonly<Record<string, Asset>> = {
   ...Object.fromEntries(fonts),
-  'fonts.css': { type: CSS, content: fontsCss((file) => `${file}?v=${hashOf(FONT_FILES[file])}`) },
+  'fonts.css': {
+    type: CSS,
+    get content() {
+      return fontsCss((file) => `${file}?v=${versionOf(file)}`)
+    },
+  },
   'gatehouse.css': { type: CSS, content: css },
   'flows.css': { type: CSS, content: flows },
   'sandbox.css': { type: CSS, content: sandbox },

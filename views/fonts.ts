@@ -41,13 +41,12 @@ const FACES = [
 ]
 
 function face(file: string, path: string, family: string, weight: string, characters: string) {
-  return { file, content: new Uint8Array(readFileSync(path)), family, weight, characters }
+  return { file, read: () => new Uint8Array(readFileSync(path)), family, weight, characters }
 }
 
-/** The font files, by the names that they are served under. */
-export const FONT_FILES: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = Object.fromEntries(
-  FACES.map(({ file, content }) => [file, content]),
-)
+/** Read the font files, by the names that they are served under. */
+export const FONT_FILES: Readonly<Record<string, () => Uint8Array<ArrayBuffer>>> =
+  Object.fromEntries(FACES.map(({ file, read }) => [file, read]))
 
 /** Declares the fonts as CSS, with the address that `hrefOf` gives for each file. */
 export const fontsCss = (hrefOf: (file: string) => string): string =>

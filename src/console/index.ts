@@ -58,8 +58,8 @@ export function createConsole({
 }
 
 const assets = new Map(
-  Object.entries(ASSETS).map(([name, { type, content }]: [string, Asset]) => [
+  Object.entries(ASSETS).map(([name, asset]: [string, Asset]) => [
     name,
-    createStaticContent(type, () => content),
+    createStaticContent(asset.type, () => asset.content),
   ]),
 )
