@@ -68,7 +68,9 @@ export function createHealth(parts: {
   }
 
   const routes = new Elysia({ name: 'health', tags: ['operations'] })
-    .onRequest(({ request }) => refuseWithoutDatabase(request))
+    .onRequest(({ request }) => {
+      refuseWithoutDatabase(request)
+    })
     .get('/healthz', () => alive, {
       detail: { summary: 'Check that the process is alive' },
       response: { 200: Alive },

@@ -118,13 +118,18 @@ export function createMiddleware(parts: {
     }
   }
 
+  // Hooks are blocks without a call behind `return`, which the framework would await.
   return new Elysia({ name: 'kit' })
     .onRequest(({ request, set }) => {
       arrivals.set(request, performance.now())
       set.headers = { ...SECURITY_HEADERS, 'x-request-id': newRequestId() }
     })
-    .onTransform(({ params }) => emptyUndecodable(params))
-    .onBeforeHandle(({ request, route }) => requireQueryNames({ request, route }))
+    .onTransform(({ params }) => {
+      emptyUndecodable(params)
+    })
+    .onBeforeHandle(({ request, route }) => {
+      requireQueryNames({ request, route })
+    })
     .onAfterHandle(({ request, route, path, set, responseValue }) => {
       const status = statusIn(responseValue, set.status)
       close(request, status, set.headers)
