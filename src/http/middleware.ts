@@ -9,10 +9,9 @@ import { asStorageError, StorageError } from '../db/errors.ts'
 import { WriteRefused } from '../db/no-writes.ts'
 import { AppError, unavailable } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
-import { asTaggedList } from './entity-tag.ts'
 import { errorBody, type Failure, failureOf, INTERNAL, statusOf } from './errors.ts'
 import type { HttpMetrics } from './http-metrics.ts'
-import { asPlainAnswer } from './plain-data.ts'
+import { jsonResponse } from './json-response.ts'
 import { createQueryNames, type QueryRoutes } from './query-names.ts'
 import type { RequestContexts } from './request-context.ts'
 import { newRequestId } from './request-id.ts'
@@ -136,8 +135,9 @@ export function createMiddleware(parts: {
       observe({ request, route, path, set }, status)
     })
     .mapResponse(
-      ({ request, responseValue }) =>
-        asTaggedList(request, responseValue) ?? (asPlainAnswer(responseValue) as Response),
+      // If this hook returned nothing, the framework would drop the body of an error.
+      ({ request, responseValue, set }) =>
+        jsonResponse(request, valueIn(responseValue), set) ?? (responseValue as Response),
     )
     .onError(({ error, request, route, path, set }) => {
       const failure = explain(error, request.method, path)
@@ -178,6 +178,10 @@ interface Answered {
   path: string
   set: { headers: Record<string, unknown> }
 }
+
+/** The body of a response, from what a handler returned. */
+const valueIn = (value: unknown): unknown =>
+  value instanceof ElysiaCustomStatusResponse ? value.response : value
 
 /** The status of a response. A handler returns a plain value, `status(…)` or a whole response. */
 function statusIn(value: unknown, set: unknown): number {

@@ -12,14 +12,3 @@ export function makeQuotable(value: unknown) {
 function textOf(text: string): PropertyDescriptorMap {
   return { [Symbol.toPrimitive]: { value: () => text } }
 }
-
-/**
- * Returns an object with a member called `constructor` as a JSON response. The framework chooses
- * the format by the name of the constructor, but in free-form JSON that member is data. All other
- * values are returned unchanged: if this hook returned nothing, the framework would drop the body
- * of an error.
- */
-export const asPlainAnswer = (value: unknown): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, 'constructor')
-    ? Response.json(value)
-    : value
