@@ -63,13 +63,16 @@ export function createScoped<C extends Caller>(parts: {
   const admit = (request: Request, demand: Demand): Admitted<C> =>
     door.known(request) ?? door.open(request, demand)
 
-  function readBody(request: Request, admitted: Admitted<C>, demand: Demand) {
+  async function readBody(request: Request, admitted: Admitted<C>, demand: Demand) {
     if (request.method === 'DELETE') return null
-    const again = () => door.renew(request, demand)
-    return readmitting(again, startAging, readText(request, maxBody)).then((text) => {
-      admitted.bodyText = text
-      return parseJson(text)
-    })
+    const isOutdated = startAging()
+    try {
+      admitted.bodyText = await readText(request, maxBody)
+    } finally {
+      // Authorizes again after a slow body, so that it can't outlast a suspension or revocation.
+      if (isOutdated()) door.renew(request, demand)
+    }
+    return parseJson(admitted.bodyText)
   }
 
   async function inTurn(request: Request, demand: Demand): Promise<Admitted<C>> {
