@@ -22,6 +22,12 @@ import { addressLane, createTurns, type Turns } from './turns.ts'
 
 const BEARER = /^Bearer +([^\s]+) *$/i
 
+/**
+ * Milliseconds per turn of the event loop in which forms may start, less than for other requests,
+ * because they arrive in bursts and cost more. Several share a commit.
+ */
+const FORM_TURN_MS = 2
+
 export type Access = ReturnType<typeof createAccess>
 
 export type { RouteScope } from './scoped.ts'
@@ -50,8 +56,7 @@ export function createAccess({ keys, contexts, turns, addressOf, maxBody }: Part
   const { verified, authenticate } = createHolders(keys)
   const { startAging } = contexts
   const door = createKeyDoor({ keys, contexts })
-  /** Forms arrive in bursts and cost more than other requests. */
-  const formTurns = createTurns(0)
+  const formTurns = createTurns(FORM_TURN_MS)
 
   /** Authenticates by a key in the body, which must be parsed first; only its key is used. */
   async function admitByBody(request: Request, anyOf: AnyOf<EngineScope>) {
