@@ -3,7 +3,7 @@ import { allOf, type Dependencies, needsEntities } from './dependencies.ts'
 import type { Asked } from './entities.ts'
 import type { Policy } from './parse.ts'
 import { type PolicyTexts, textsOf } from './policy-texts.ts'
-import { keysOf } from './scope.ts'
+import { type Forms, formOf, keysOf } from './scope.ts'
 
 /** Policies with the same scope, as texts that apply to everything. */
 export interface PolicyGroup extends PolicyTexts {
@@ -21,6 +21,11 @@ export type PolicyGroups = ReturnType<typeof groupPolicies>
 /** Finds the policies whose scope a question is in, without evaluating the others. */
 export function groupPolicies(policies: readonly Policy[]) {
   const byAction = new Map<string, ByPrincipal>()
+  const forms = {
+    action: formsOf(policies.flatMap(({ scope }) => scope.action)),
+    principal: formsOf(policies.map(({ scope }) => scope.principal)),
+    resource: formsOf(policies.map(({ scope }) => scope.resource)),
+  }
   const byScope = Map.groupBy(policies, ({ scope }) => JSON.stringify(scope)).values()
   for (const [number, members] of [...byScope].entries())
     index({ number, ...grouped(members) }, members[0] as Policy)
@@ -37,9 +42,9 @@ export function groupPolicies(policies: readonly Policy[]) {
   function groupsFor({ entities }: Asked): PolicyGroup[] {
     const [subject, action, object = subject] = entities as [EntityJson, EntityJson, EntityJson?]
     const found = new Set<PolicyGroup>()
-    const subjectKeys = keysOf(subject)
-    const objectKeys = keysOf(object)
-    for (const byPrincipal of at(byAction, keysOf(action)))
+    const subjectKeys = keysOf(subject, forms.principal)
+    const objectKeys = keysOf(object, forms.resource)
+    for (const byPrincipal of at(byAction, keysOf(action, forms.action)))
       for (const byResource of at(byPrincipal, subjectKeys))
         for (const groups of at(byResource, objectKeys))
           for (const group of groups) found.add(group)
@@ -48,6 +53,8 @@ export function groupPolicies(policies: readonly Policy[]) {
 
   return { groupsFor }
 }
+
+const formsOf = (keys: readonly string[]): Forms => new Set(keys.map(formOf))
 
 function grouped(policies: readonly Policy[]): Omit<PolicyGroup, 'number'> {
   const dependencies = allOf(policies.map(({ dependencies }) => dependencies))

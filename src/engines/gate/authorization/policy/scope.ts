@@ -27,12 +27,28 @@ export const scopeOf = ({ principal, action, resource }: PolicyJson): Scope => (
   resource: keyOf(resource),
 })
 
-/** The keys of an entity, whose parents must include all its ancestors. */
-export function keysOf({ uid, parents }: EntityJson): string[] {
+/** The forms that keys of one part have, so that an entity's keys of other forms need not be made. */
+export type Forms = Set<string>
+
+const IS_IN = 'is in'
+
+/** The form of a key. Type names contain no quotes. */
+export const formOf = (key: string): string =>
+  key.startsWith('is ') && key.includes('"') ? IS_IN : (key.split(' ', 1)[0] as string)
+
+/** The keys of an entity that have one of the forms. Its parents must include all its ancestors. */
+export function keysOf({ uid, parents }: EntityJson, forms: Forms): string[] {
   const { type } = uid as TypeAndId
   const own = nameOf(uid)
-  const keys = [ANY, `is ${type}`, `== ${own}`]
-  for (const name of [own, ...parents.map(nameOf)]) keys.push(`in ${name}`, `is ${type} in ${name}`)
+  const keys = [ANY]
+  if (forms.has('is')) keys.push(`is ${type}`)
+  if (forms.has('==')) keys.push(`== ${own}`)
+  const isIn = forms.has(IS_IN)
+  if (!isIn && !forms.has('in')) return keys
+  for (const name of [own, ...parents.map(nameOf)]) {
+    keys.push(`in ${name}`)
+    if (isIn) keys.push(`is ${type} in ${name}`)
+  }
   return keys
 }
 
