@@ -3,6 +3,7 @@ import type { Db } from '../../db/open.ts'
 import type { Clock } from '../clock.ts'
 import type { Instances } from '../instances.ts'
 import type { Log } from '../log.ts'
+import { afterOneMoreRead } from '../transport/turns.ts'
 import { createCapacity, shareOf } from './capacity.ts'
 import { createHints } from './hints.ts'
 import type { DueQueue, Lane } from './queue.ts'
@@ -11,6 +12,8 @@ import type { DueQueue, Lane } from './queue.ts'
 export const MAX_SLEEP_MS = 5000
 const STORAGE_RETRY_MS = 1000
 const LEASE_MARGIN_MS = 30_000
+/** Outcomes of a tenant that are settled at once: few enough to leave others their turn. */
+const SETTLED_AT_ONCE = 32
 /** Sorts after every possible tenant id or target. */
 const LAST_TARGET = '\u{10FFFF}'
 
@@ -44,6 +47,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   let running = false
   let turning = false
   let turnAgain = false
+  let gathering = false
   let findLost = false
   let storageFails = false
   let failing = false
@@ -86,7 +90,8 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   async function turn() {
     turnAgain = false
     storageFails = false
-    const [claimed] = await Promise.all([claimReady(), ...unstored.splice(0).map(settle)])
+    const settled = slicesOf(unstored.splice(0)).map(settle)
+    const [claimed] = await Promise.all([claimReady(), ...settled])
     for (const item of claimed) perform(item)
     if (running) hints.afterTurn(claimed.length)
   }
@@ -184,22 +189,31 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
       })
       .then((outcome) => {
         capacity.leave(item)
-        void settle({ item, outcome })
-        nudge()
+        unstored.push({ item, outcome })
+        if (!gathering) gather(0)
       })
   }
 
+  /** Waits as long as more outcomes arrive, because those of a burst share a commit. */
+  function gather(known: number) {
+    gathering = unstored.length > known && capacity.used() > 0
+    if (gathering) afterOneMoreRead(() => gather(unstored.length))
+    else if (unstored.length > 0) nudge()
+  }
+
   /** Outcomes and claims of one turn share a commit. If storage fails, they are stored later. */
-  async function settle(finished: Finished<Item, Outcome>) {
-    const { item, outcome } = finished
+  async function settle(slice: Finished<Item, Outcome>[]) {
     settling++
     try {
-      const dueAgain = await db.commitFor(item.tenant, () => queue.settle(item, outcome))
-      if (dueAgain !== undefined) expect(dueAgain)
+      const tenant = slice[0]?.item.tenant ?? ''
+      const dueAgain = await db.commitFor(tenant, () =>
+        slice.map(({ item, outcome }) => queue.settle(item, outcome)),
+      )
+      for (const at of dueAgain) if (at !== undefined) expect(at)
       recovered()
     } catch (error) {
-      if (error instanceof StorageError) unstored.push(finished)
-      else settleAsBroken(finished, error)
+      if (error instanceof StorageError) unstored.push(...slice)
+      else settleApart(slice, error)
       troubled('settle', error)
       if (!turning) sleepUntilDue()
     }
@@ -207,10 +221,16 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     tellIfQuiet()
   }
 
+  /** One outcome that can't be settled keeps no other from being stored. */
+  function settleApart(slice: Finished<Item, Outcome>[], error: unknown) {
+    if (slice.length === 1) for (const finished of slice) settleAsBroken(finished, error)
+    else for (const finished of slice) void settle([finished])
+  }
+
   /** Stores a failure instead, because no process takes back the lease of a living one. */
   function settleAsBroken({ item, isLastWord }: Finished<Item, Outcome>, error: unknown) {
     if (isLastWord) return
-    void settle({ item, outcome: queue.broken(item, error), isLastWord: true })
+    void settle([{ item, outcome: queue.broken(item, error), isLastWord: true }])
   }
 
   /** Delays the next try and logs the error once, because the log may be on the same disk. */
@@ -270,3 +290,11 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
 /** Lanes are ASCII text, which JavaScript and SQLite sort alike. */
 const isBehind = (lane: Lane, other: Lane): boolean =>
   lane.tenant > other.tenant || (lane.tenant === other.tenant && lane.target > other.target)
+
+/** Groups outcomes by tenant. */
+const slicesOf = <One extends { item: Lane }>(finished: One[]): One[][] =>
+  [...Map.groupBy(finished, ({ item }) => item.tenant).values()].flatMap((ofTenant) =>
+    Array.from({ length: Math.ceil(ofTenant.length / SETTLED_AT_ONCE) }, (_, n) =>
+      ofTenant.slice(n * SETTLED_AT_ONCE, (n + 1) * SETTLED_AT_ONCE),
+    ),
+  )
