@@ -37,8 +37,8 @@ export function createSettling(parts: {
     else noteStatus(run, result)
     if (retryAt === undefined) jobAlerts.ended(run, outcome)
     events.attemptEnded(result.status, Math.max(startedAt - run.dueAt, 0))
-    const isReleased = retryAt === undefined && store.runs.release(run.tenantId, run.jobId)
-    return isReleased ? result.completedAt : retryAt
+    if (retryAt !== undefined || run.jobKind === 'delayed') return retryAt
+    return store.runs.release(run.tenantId, run.jobId) ? result.completedAt : undefined
   }
 
   function retryTime(run: RunRow, startedAt: number, result: ExecutionResult) {

@@ -1,5 +1,5 @@
-import { and, asc, eq, inArray, isNotNull, sql } from 'drizzle-orm'
-import { compile } from '../../../db/compile.ts'
+import { and, asc, eq, getTableColumns, inArray, isNotNull, sql } from 'drizzle-orm'
+import { compile, named } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
 import { rowOf } from '../../../db/placeholders.ts'
 import { delayedJobs } from '../schema.ts'
@@ -7,6 +7,9 @@ import { storedSize } from './size.ts'
 
 export type DelayedJobRow = typeof delayedJobs.$inferSelect
 export type NewDelayedJobRow = Omit<DelayedJobRow, 'seq' | 'expiresAt'>
+/** A row as SQLite has it. */
+type StoredRow = Omit<DelayedJobRow, 'isSigned' | 'reusesConnection'> &
+  Record<'isSigned' | 'reusesConnection', number>
 export type DelayedStatus = DelayedJobRow['status']
 
 /** A change of a job's state, with `expiresAt` if it is the last one. */
@@ -24,7 +27,13 @@ export function createDelayedJobStore({ orm, client }: Db) {
   const mine = and(eq(delayedJobs.tenantId, $('tenantId')), eq(delayedJobs.id, $('id')))
 
   const insert = compile(client, orm.insert(delayedJobs).values(rowOf(delayedJobs, 'expiresAt')))
-  const find = orm.select().from(delayedJobs).where(mine).prepare()
+  const find = compile<StoredRow>(
+    client,
+    orm
+      .select(named(getTableColumns(delayedJobs)))
+      .from(delayedJobs)
+      .where(mine),
+  )
   const findDuplicate = orm
     .select()
     .from(delayedJobs)
@@ -41,17 +50,18 @@ export function createDelayedJobStore({ orm, client }: Db) {
     .where(eq(delayedJobs.tenantId, $('tenantId')))
     .orderBy(asc(delayedJobs.runAt), asc(delayedJobs.seq))
     .prepare()
-  const move = orm
-    .update(delayedJobs)
-    .set({
-      status: sql`${$('to')}`,
-      runAt: sql`coalesce(${$('runAt')}, ${delayedJobs.runAt})`,
-      updatedAt: sql`${$('now')}`,
-      expiresAt: sql`${$('expiresAt')}`,
-    })
-    .where(and(mine, eq(delayedJobs.status, $('from'))))
-    .returning({ id: delayedJobs.id })
-    .prepare()
+  const move = compile(
+    client,
+    orm
+      .update(delayedJobs)
+      .set({
+        status: sql`${$('to')}`,
+        runAt: sql`coalesce(${$('runAt')}, ${delayedJobs.runAt})`,
+        updatedAt: sql`${$('now')}`,
+        expiresAt: sql`${$('expiresAt')}`,
+      })
+      .where(and(mine, eq(delayedJobs.status, $('from')))),
+  )
   const removeExpired = orm
     .delete(delayedJobs)
     .where(
@@ -92,13 +102,22 @@ export function createDelayedJobStore({ orm, client }: Db) {
       }),
     findDuplicate: (tenantId: string, deduplicationId: string): DelayedJobRow | undefined =>
       findDuplicate.get({ tenantId, deduplicationId }),
-    find: (tenantId: string, id: string): DelayedJobRow | undefined => find.get({ tenantId, id }),
+    find: (tenantId: string, id: string): DelayedJobRow | undefined => {
+      const row = find.get({ tenantId, id })
+      return (
+        row && {
+          ...row,
+          isSigned: row.isSigned === 1,
+          reusesConnection: row.reusesConnection === 1,
+        }
+      )
+    },
     /** Ordered by run time. */
     list: (tenantId: string): DelayedJobRow[] => list.all({ tenantId }),
     /** Returns false if the job is not in the state `from`. */
     move: (tenantId: string, id: string, { runAt, expiresAt, ...change }: StatusChange): boolean =>
-      move.get({ tenantId, id, ...change, runAt: runAt ?? null, expiresAt: expiresAt ?? null }) !==
-      undefined,
+      move.run({ tenantId, id, ...change, runAt: runAt ?? null, expiresAt: expiresAt ?? null })
+        .changes > 0,
     /** Returns the tenant and size of each removed job. */
     removeExpired: (now: number, limit: number): { tenantId: string; bytes: number }[] =>
       removeExpired.all({ now, limit }),

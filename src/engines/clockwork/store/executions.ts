@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm'
+import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
 import { changesOf } from '../../../db/placeholders.ts'
 import { executions } from '../schema.ts'
@@ -18,40 +19,44 @@ export type ExecutionResult = Pick<
 /** Kept of the response of an execution that has left the list: enough to diagnose a failure. */
 const ARCHIVED_CHARACTERS = 2000
 
-export function createExecutionStore({ orm }: Db) {
+export function createExecutionStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const ofJob = and(eq(executions.tenantId, $('tenantId')), eq(executions.jobId, $('jobId')))
 
-  const insert = orm
-    .insert(executions)
-    .values({
-      id: $('id'),
-      tenantId: $('tenantId'),
-      jobId: $('jobId'),
-      trigger: $('trigger'),
-      attempt: $('attempt'),
-      slotAt: $('slotAt'),
-      latenessMs: $('latenessMs'),
-      startedAt: $('startedAt'),
-      status: 'running',
-    })
-    .prepare()
-  const complete = orm
-    .update(executions)
-    .set(
-      changesOf(
-        'status',
-        'completedAt',
-        'durationMs',
-        'responseStatus',
-        'responseBody',
-        'errorMessage',
-        'address',
-        'timings',
-      ),
-    )
-    .where(eq(executions.id, $('id')))
-    .prepare()
+  const insert = compile(
+    client,
+    orm
+      .insert(executions)
+      .values({
+        id: $('id'),
+        tenantId: $('tenantId'),
+        jobId: $('jobId'),
+        trigger: $('trigger'),
+        attempt: $('attempt'),
+        slotAt: $('slotAt'),
+        latenessMs: $('latenessMs'),
+        startedAt: $('startedAt'),
+        status: 'running',
+      }),
+  )
+  const complete = compile(
+    client,
+    orm
+      .update(executions)
+      .set(
+        changesOf(
+          'status',
+          'completedAt',
+          'durationMs',
+          'responseStatus',
+          'responseBody',
+          'errorMessage',
+          'address',
+          'timings',
+        ),
+      )
+      .where(eq(executions.id, $('id'))),
+  )
   const start = orm
     .select({ at: executions.startedAt })
     .from(executions)
@@ -84,11 +89,13 @@ export function createExecutionStore({ orm }: Db) {
     })
     .where(eq(executions.seq, $('seq')))
     .prepare()
-  const expireAll = orm
-    .update(executions)
-    .set({ expiresAt: sql`${$('at')}` })
-    .where(ofJob)
-    .prepare()
+  const expireAll = compile(
+    client,
+    orm
+      .update(executions)
+      .set({ expiresAt: sql`${$('at')}` })
+      .where(ofJob),
+  )
   const dropOfJob = orm.delete(executions).where(ofJob).prepare()
   const removeExpired = orm
     .delete(executions)
