@@ -1,5 +1,6 @@
 import type { Audit } from '../platform/audit/index.ts'
 import type { Clock } from '../platform/clock.ts'
+import { fail } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
 import type { BulkHold } from './bulk-hold.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
@@ -54,21 +55,25 @@ export function createSettling(parts: {
 
   /** Does nothing if the lease is void, because the attempt was already ended elsewhere. */
   function end(leased: LeasedDelivery, sent: Sent) {
-    const row = store.queue.leased(leased.seq, leased.attemptId)
+    const row = store.queue.leased(leased)
     if (!row) return
-    const endpoint = store.endpoints.ofTenant(row.tenantId, row.endpointId)
+    const receiver = store.endpoints.receiver(row.tenantId, row.endpointId)
     const policy = policyOf(row.stream)
-    const next = stepAt(endpoint, stepAfter(row, sent, policy), sent.endedAt)
+    const next = stepAt(receiver, stepAfter(row, sent, policy), sent.endedAt)
     store.queue.move(row.seq, next)
     store.attempts.insert(attemptRow(row, sent, next))
     if (next.attempts > ATTEMPTS_KEPT) store.attempts.trim(row.seq, ATTEMPTS_KEPT)
     count(row.endpointId, sent, next)
-    if (endpoint && next.state === 'failed' && sent.refuses !== 'all')
-      endpointAlerts.exhausted(endpoint, next.attempts, { cause: row, sent })
-    if (endpoint?.isActive) judge(endpoint, row, sent, policy)
+    if (receiver && next.state === 'failed' && sent.refuses !== 'all')
+      endpointAlerts.exhausted(endpointOf(row), next.attempts, { cause: row, sent })
+    if (receiver?.isActive) judge(row, sent, policy)
     if (next.state === 'ready') wake.ready()
     if (next.state === 'waiting') wake.waiting(next.dueAt)
   }
+
+  /** Read only when an attempt has consequences for it, because most have none. */
+  const endpointOf = ({ tenantId, endpointId }: LeasedDelivery): EndpointRow =>
+    store.endpoints.ofTenant(tenantId, endpointId) ?? fail(new Error('the endpoint is deleted'))
 
   /** Counts an attempt. An interrupted one is not counted for its endpoint. */
   function count(endpointId: string, sent: Sent, { state }: Step) {
@@ -89,13 +94,14 @@ export function createSettling(parts: {
    * breaker no failure counts, and held deliveries are released as fast as for an endpoint that
    * succeeds.
    */
-  function judge(endpoint: EndpointRow, cause: LeasedDelivery, sent: Sent, { breaker }: Policy) {
-    const { tenantId, id } = endpoint
+  function judge(cause: LeasedDelivery, sent: Sent, { breaker }: Policy) {
+    const { tenantId, endpointId: id } = cause
     const ended = { cause, sent }
-    if (sent.refuses === 'all') return disable(endpoint, ended, 'gone')
-    if (sent.result === 'succeeded' || sent.refuses === 'message') return recover(endpoint, cause)
+    if (sent.refuses === 'all') return disable(endpointOf(cause), ended, 'gone')
+    if (sent.result === 'succeeded' || sent.refuses === 'message') return recover(cause)
     if (sent.result === 'interrupted' || cause.trigger === 'resend') return circuitBreaker.goOn(id)
     if (!breaker) return circuitBreaker.noteSuccess(tenantId, id)
+    const endpoint = endpointOf(cause)
     const health = circuitBreaker.noteFailure(tenantId, id, breaker)
     if (isOpen(health)) endpointAlerts.failing(endpoint, health, ended)
     const lastGoodAt = () => store.hours.lastSuccessBefore(id) ?? endpoint.createdAt
@@ -103,9 +109,9 @@ export function createSettling(parts: {
   }
 
   /** A healthy endpoint, which almost all are, costs no look-up of its alerts. */
-  function recover(endpoint: EndpointRow, cause: LeasedDelivery) {
-    if (circuitBreaker.noteSuccess(endpoint.tenantId, endpoint.id))
-      endpointAlerts.recovered(endpoint, cause)
+  function recover(cause: LeasedDelivery) {
+    if (circuitBreaker.noteSuccess(cause.tenantId, cause.endpointId))
+      endpointAlerts.recovered(endpointOf(cause), cause)
   }
 
   /** Holds the open deliveries, so that none is lost when the endpoint is active again. */

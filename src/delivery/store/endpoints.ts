@@ -143,6 +143,11 @@ export function createEndpointStore({ orm, client }: Db) {
       ofTenant.get({ tenantId, id }),
     isActive: (tenantId: string, id: string): boolean =>
       active.get({ tenantId, id })?.is_active === 1,
+    /** What matters for open deliveries; undefined if the endpoint is deleted. */
+    receiver: (tenantId: string, id: string): Pick<EndpointRow, 'isActive'> | undefined => {
+      const row = active.get({ tenantId, id })
+      return row && { isActive: row.is_active === 1 }
+    },
     /** Oldest first. */
     list: ({ tenantId, name }: Stream): EndpointRow[] => list.all({ tenantId, stream: name }),
     /** Newest first, starting after the endpoint at `before`. */

@@ -1,4 +1,5 @@
-import { asc, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { asc, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { compile, named } from '../../db/compile.ts'
 import type { Db } from '../../db/open.ts'
 import { excludedOf, rowOf } from '../../db/placeholders.ts'
 import { endpointHealth } from '../schema.ts'
@@ -6,13 +7,15 @@ import { endpointHealth } from '../schema.ts'
 export type HealthRow = typeof endpointHealth.$inferSelect
 
 /** Only the due loop and the endpoint service call it, with ids that they have checked. */
-export function createHealthStore({ orm }: Db) {
+export function createHealthStore({ orm, client }: Db) {
   const $ = sql.placeholder
-  const find = orm
-    .select()
-    .from(endpointHealth)
-    .where(eq(endpointHealth.endpointId, $('endpointId')))
-    .prepare()
+  const find = compile<Omit<HealthRow, 'isReleasing'> & { isReleasing: number }>(
+    client,
+    orm
+      .select(named(getTableColumns(endpointHealth)))
+      .from(endpointHealth)
+      .where(eq(endpointHealth.endpointId, $('endpointId'))),
+  )
   const put = orm
     .insert(endpointHealth)
     .values(rowOf(endpointHealth))
@@ -50,7 +53,10 @@ export function createHealthStore({ orm }: Db) {
     .prepare()
 
   return {
-    find: (endpointId: string): HealthRow | undefined => find.get({ endpointId }),
+    find: (endpointId: string): HealthRow | undefined => {
+      const row = find.get({ endpointId })
+      return row && { ...row, isReleasing: row.isReleasing === 1 }
+    },
     put: (row: HealthRow) => void put.run(row),
     /** When the first breaker's pause ends. `lastPauseEnd` is the last. */
     firstPauseEnd: (): number | undefined => first.get()?.at ?? undefined,

@@ -1,5 +1,5 @@
-import { and, asc, desc, eq, sql } from 'drizzle-orm'
-import { compile } from '../../db/compile.ts'
+import { and, asc, desc, eq, getTableColumns, sql } from 'drizzle-orm'
+import { compile, named } from '../../db/compile.ts'
 import type { Db } from '../../db/open.ts'
 import { rowOf } from '../../db/placeholders.ts'
 import { END, type Window } from '../../platform/scan.ts'
@@ -34,11 +34,13 @@ export function createMessageStore({ orm, client }: Db) {
     .from(messages)
     .where(and(inStream, eq(messages.id, $('id'))))
     .prepare()
-  const atSeq = orm
-    .select()
-    .from(messages)
-    .where(and(eq(messages.tenantId, $('tenantId')), eq(messages.seq, $('seq'))))
-    .prepare()
+  const atSeq = compile<MessageRow>(
+    client,
+    orm
+      .select(named(getTableColumns(messages)))
+      .from(messages)
+      .where(and(eq(messages.tenantId, $('tenantId')), eq(messages.seq, $('seq')))),
+  )
   const inWindow = and(sql`${messages.seq} > ${$('after')}`, sql`${messages.seq} < ${$('before')}`)
   const lists = [asc, desc].map((direction) =>
     [undefined, eq(messages.type, $('type'))].map((type) =>

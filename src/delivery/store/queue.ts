@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { compile, named } from '../../db/compile.ts'
 import type { Db } from '../../db/open.ts'
 import { createQueueTable } from '../../platform/due/queue-table.ts'
@@ -19,10 +19,10 @@ export function createQueueStore(db: Db) {
   const [first, again] = [queueOf('first'), queueOf('again')]
   const { stillLeased, unleased } = first
 
-  const leased = compile<LeasedDelivery>(
+  const wantedOf = compile<Pick<LeasedDelivery, 'wanted'>>(
     client,
     orm
-      .select(named(getTableColumns(deliveries)))
+      .select(named({ wanted: deliveries.wanted }))
       .from(deliveries)
       .where(stillLeased),
   )
@@ -56,8 +56,12 @@ export function createQueueStore(db: Db) {
   return {
     first,
     again,
-    /** The delivery as it is now, or undefined if the lease is void. */
-    leased: (seq: number, attemptId: string) => leased.get({ seq, attemptId }),
+    /** The delivery as it is now, or undefined if the lease is void. Nothing else changes during a lease. */
+    leased: (delivery: LeasedDelivery): LeasedDelivery | undefined => {
+      const { seq, attemptId } = delivery
+      const now = wantedOf.get({ seq, attemptId })
+      return now && { ...delivery, ...now }
+    },
     /** Attempts in progress at an endpoint, across all processes. */
     leasedOf: (endpointId: string): number => leasedOf.get({ endpointId })?.count ?? 0,
     move: (seq: number, step: Step) => move.run({ seq, ...step }),
