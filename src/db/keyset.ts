@@ -1,6 +1,5 @@
 import { and, asc, desc, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { late } from './statements.ts'
 
 /** The values of the last row that was read. */
 export interface Position {
@@ -48,13 +47,13 @@ export function sortable<By extends string, Row>(
 ) {
   const lists = Object.entries<SortKey>(of.keys).flatMap(([by, key]) =>
     [true, false].map((isDescending) => {
-      const read = late(() => keyset({ key, seq: of.seq, isDescending }, prepare))
+      const read = keyset({ key, seq: of.seq, isDescending }, prepare)
       return [`${by} ${isDescending}`, read] as const
     }),
   )
   const listBy = new Map(lists)
   return ({ by, isDescending }: Order<By>, values: object, range: Range): Row[] =>
-    listBy.get(`${by} ${isDescending}`)?.()(values, range) ?? []
+    listBy.get(`${by} ${isDescending}`)?.(values, range) ?? []
 }
 
 /** The range of texts that begin with another. */
