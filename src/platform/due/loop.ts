@@ -69,7 +69,8 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
 
   /** Makes the loop wake up by `at`, in milliseconds since the epoch. */
   function expect(at: number) {
-    if (!turning && at < wakeAt) nudge()
+    if (turning) turnAgain ||= at <= clock.now()
+    else if (at < wakeAt) nudge()
   }
 
   /** Checks for work immediately, for example after an item became ready. */
