@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { readdirSync } from 'node:fs'
-import { basename, dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize, relative } from 'node:path'
 import { EXIT } from '../../../src/cli/command.ts'
 import { leaves } from '../../../src/config/catalogue.ts'
 import { FILE_VARIABLE } from '../../../src/config/environment.ts'
@@ -14,11 +14,15 @@ import { ROOT } from '../../support/source.ts'
 /** All that the documentation names exists. */
 
 const read = (path: string) => Bun.file(join(ROOT, path)).text()
-const namesIn = (folder: string) =>
-  readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`)
+const filesIn = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(ROOT, join(parentPath, name)))
 
-const PAGES = namesIn('docs').filter((name) => name.endsWith('.md'))
-const EXAMPLES = namesIn('docs/examples')
+const PAGES = readdirSync(join(ROOT, 'docs'))
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/${name}`)
+const EXAMPLES = filesIn('docs/examples')
 const OTHERS = ['compose.example.yaml', 'docs/gatehouse.service', 'Dockerfile']
 const texts = new Map<string, string>()
 for (const path of ['README.md', 'CONTRIBUTING.md', ...PAGES, ...EXAMPLES, ...OTHERS])
@@ -93,7 +97,7 @@ test('Named settings and variables exist, and the configuration files that are s
 
 /** A prompt, another account, a container or a loop. */
 const BEFORE =
-  /^(\s|\$ |sudo (-u \w+ )?|until |do |docker compose exec gatehouse (?=gatehouse))*(\S*\/)?/
+  /^(\s|\$ |sudo (-u \w+ )?|until |do |docker compose exec gatehouse (?=gatehouse)|kubectl .* -c gatehouse -- )*(\S*\/)?/
 
 const commandsIn = (page: string): string[] =>
   [
