@@ -16,6 +16,8 @@ const seconds = (text = ''): number => Number(/^(\d+)s$/.exec(text)?.[1])
 
 /** Work under way has 25 seconds at a stop, and 3 more when it is cut short. */
 const MAX_STOP_SECONDS = 28
+/** Litestream uploads the rest for so long at a stop. */
+const MAX_UPLOAD_SECONDS = 30
 /** After this time, Gatehouse closes an idle connection. */
 const IDLE_SECONDS = 30
 const MAX_WAIT_SECONDS = 25
@@ -52,7 +54,7 @@ test('The compose files are short, valid, and run the image as its own user; all
   expect(dockerfile).toContain('GATEHOUSE_DATA_DIR=/data')
   const first = await read('compose.example.yaml')
   expect(first.trimEnd().split('\n').length).toBeLessThanOrEqual(20)
-  const others = ['compose.caddy.yaml', 'compose.litestream.yaml']
+  const others = ['compose.caddy.yaml', 'compose.litestream.yaml', 'compose.replicated.yaml']
   for (const text of [first, ...(await Promise.all(others.map(example)))]) {
     // biome-ignore lint/suspicious/noExplicitAny: what has another shape fails the test
     const { gatehouse } = (Bun.YAML.parse(text) as any).services
@@ -65,11 +67,34 @@ test('The compose files are short, valid, and run the image as its own user; all
     const loaded = loadConfig({ flags: {}, env, cwd: '/nowhere', readFile })
     expect(loaded.ok ? loaded.warnings : loaded.errors).toEqual([])
   }
-  const names = readdirSync(join(ROOT, 'docs/examples')).filter((name) => /\.ya?ml$/.test(name))
-  for (const name of names) expect(Bun.YAML.parse(await example(name))).toBeObject()
+  const names = readdirSync(join(ROOT, 'docs/examples'), { encoding: 'utf8', recursive: true })
+  for (const name of names.filter((name) => /\.ya?ml$/.test(name)))
+    expect(Bun.YAML.parse(await example(name))).toBeObject()
   for (const name of ['deploy', 'proxies', 'litestream', 'upgrade', 'security'])
     for (const block of (await openPage(`${name}.md`)).blocks('yaml'))
       expect(Bun.YAML.parse(block)).toBeObject()
+})
+
+test('In the compose file with object storage, buckets, regions and sockets agree, and Litestream stops after Gatehouse', async () => {
+  // biome-ignore lint/suspicious/noExplicitAny: what has another shape fails the test
+  const { services } = Bun.YAML.parse(await example('compose.replicated.yaml')) as any
+  const { gatehouse, litestream, restore, garage } = services
+  // biome-ignore lint/suspicious/noExplicitAny: the same
+  const { socket } = Bun.YAML.parse(await example('kubernetes/base/litestream.yml')) as any
+  expect(gatehouse.environment.GATEHOUSE_REPLICATION_SOCKET).toBe(socket.path)
+  expect(gatehouse.depends_on).toEqual({ litestream: { condition: 'service_started' } })
+  expect(litestream.user).toBe(gatehouse.user)
+  for (const volume of gatehouse.volumes) expect(litestream.volumes).toContain(volume)
+  expect(seconds(litestream.stop_grace_period)).toBeGreaterThan(MAX_UPLOAD_SECONDS)
+  expect(restore.command[0]).toContain('-if-db-not-exists -if-replica-exists /data/gatehouse.db')
+  const { GARAGE_DEFAULT_BUCKET: bucket } = garage.environment
+  expect(litestream.environment.LITESTREAM_REPLICA_URL).toStartWith(`s3://${bucket}/`)
+  const [, backups = ''] = /bucket create (\S+)/.exec(await read('docs/deploy.md')) ?? []
+  expect(gatehouse.environment.GATEHOUSE_BACKUP_TO).toStartWith(`s3://${backups}/`)
+  expect(Bun.TOML.parse(await example('garage.toml'))).toMatchObject({
+    ...{ metadata_fsync: true, data_fsync: true },
+    s3_api: { s3_region: litestream.environment.LITESTREAM_REGION },
+  })
 })
 
 test('The proxies use the default port, close connections before Gatehouse does, keep metrics inside and allow what Gatehouse allows', async () => {
