@@ -75,6 +75,18 @@ test('The compose files are short, valid, and run the image as its own user; all
       expect(Bun.YAML.parse(block)).toBeObject()
 })
 
+test('Litestream runs as the user of Gatehouse, shares its socket and stops after it', async () => {
+  const socket = '/run/litestream/litestream.sock'
+  const unit = await example('litestream.service.conf')
+  const user = /^User=.*$/m.exec(await read('docs/gatehouse.service'))?.[0] ?? ''
+  for (const line of [user, 'Before=gatehouse.service', 'RuntimeDirectory=litestream'])
+    expect(unit.split('\n')).toContain(line)
+  expect(Number(/^TimeoutStopSec=(.*)$/m.exec(unit)?.[1])).toBeGreaterThan(MAX_UPLOAD_SECONDS)
+  const commented = (await example('litestream.yml')).replaceAll(/^# ( *\w+:)/gm, '$1')
+  expect(Bun.YAML.parse(commented)).toMatchObject({ socket: { enabled: true, path: socket } })
+  expect(await read('docs/litestream.md')).toContain(`socket = "${socket}"`)
+})
+
 test('In the compose file with object storage, buckets, regions and sockets agree, and Litestream stops after Gatehouse', async () => {
   // biome-ignore lint/suspicious/noExplicitAny: what has another shape fails the test
   const { services } = Bun.YAML.parse(await example('compose.replicated.yaml')) as any
