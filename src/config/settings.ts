@@ -324,7 +324,7 @@ export const settings = {
       'local acknowledges a write when it is on this disk, replicated when Litestream has it in ' +
         'object storage, too. Needs [database] external_checkpoint.',
     ),
-    socket: setting(path, '/var/run/litestream.sock', 'The control socket of Litestream.'),
+    socket: setting(path, '/run/litestream/litestream.sock', 'The control socket of Litestream.'),
     timeoutMs: setting(duration('1s', '5m'), '10s', 'The longest wait for the replica.'),
     onTimeout: setting(
       choice('refuse', 'acknowledge'),
