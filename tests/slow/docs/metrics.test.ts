@@ -77,6 +77,14 @@ test('The page has all metrics, with their types and labels, and names in the st
   }
 })
 
+test('Other pages name only metrics that exist', async () => {
+  for (const name of ['scale.md', 'backup.md', 'litestream.md']) {
+    const named = (await openPage(name)).text.match(/\bgatehouse(_[a-z]+)+/g) ?? []
+    const unknown = named.filter((metric) => !families.has(familyOf(families, metric)))
+    expect([name, unknown]).toEqual([name, []])
+  }
+})
+
 /** The metrics of a query, each with the labels that it selects. */
 const selectorsIn = (expr: string) =>
   [...expr.matchAll(/\b(gatehouse_\w+|up)\b(?:{([^}]*)})?/g)].map(
