@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { Config } from '../../config/index.ts'
@@ -116,13 +115,15 @@ async function makeInStorage(invocation: Configured, file: string): Promise<Back
   const stream = storage.upload(file, () => {
     if (!isWanted()) throw conflict('the process that asked for the backup has ended')
   })
-  const isClosed = once(stream, 'close')
+  const isClosed = new Promise((resolve) => stream.once('close', resolve))
   try {
     return await make(invocation, {
       to: { stream, workIn: directoryFor(config) },
       withKey: isEncrypted(config),
     })
   } finally {
+    // It is still open if the copy of the database failed, before anything was uploaded.
+    stream.destroy()
     await isClosed
   }
 }
