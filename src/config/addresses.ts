@@ -23,7 +23,10 @@ export const endpoint = text('an http or https URL', isWebUrl)
 /** A bucket in object storage, and the start of the names in it; stored without a trailing slash. */
 export const objectUrl = text(
   'the URL of a bucket, with or without a folder, such as s3://my-bucket/gatehouse',
-  (written) => /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w.!*'()/-]{0,500})?$/.test(written),
+  (written) =>
+    /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/(?!\.\.?(\/|$))[\w.-]{1,200}){0,9}\/*$/.test(
+      written,
+    ),
   (written) => written.replace(/\/+$/, ''),
 )
 

@@ -29,7 +29,9 @@ test('A backup in object storage is listed, checked and restored by its URL, and
   const made = (await run('backup', '--json')).json()
   expect(made.file).toMatch(ARCHIVE)
   expect(made.master_key).toBe(false)
-  s3.objects.set('gatehouse/other.txt', { body: new Uint8Array(3), modifiedAt: new Date() })
+  const others = ['other.txt', 'second/gatehouse-2030-01-01T00-00-00Z.tar.gz']
+  for (const name of others)
+    s3.objects.set(`gatehouse/${name}`, { body: new Uint8Array(3), modifiedAt: new Date() })
 
   const { file, bytes } = made
   expect((await run('backup', 'list', '--json')).json()).toEqual([
@@ -83,7 +85,7 @@ test('An encrypted one has the master key, and only its private key opens it', a
 })
 
 test('Nothing is overwritten, and what is refused says what to do', async () => {
-  const { run, s3 } = setUp()
+  const { run, s3, path } = setUp()
   const taken = `${FOLDER}/a.tar.gz`
   s3.objects.set('gatehouse/a.tar.gz', { body: new Uint8Array(1), modifiedAt: new Date() })
   const wrongKey = ['--s3-access-key-id', 'other']
@@ -95,6 +97,13 @@ test('Nothing is overwritten, and what is refused says what to do', async () => 
     [['--backup-directory', '/tmp'], 'set either to or directory'],
     [['--s3-access-key-id', ''], 'also set access_key_id'],
     [['--to', 's3://B'], ' is not a location in object storage'],
+    [['--to', 's3://bucket/../other/a.tar.gz'], ' is not a location in object storage'],
+    [['--to', 's3://bucket/a\nb.tar.gz'], ' is not a location in object storage'],
+    [['--backup-to', 's3://bucket/../other'], 'must be the URL of a bucket'],
+    [
+      ['--backup-directory', join(path, 'none'), '--backup-to', '', '--to', FOLDER],
+      'Mount or create it',
+    ],
     [['--while-running', '99999999'], 'the process that asked for the backup has ended'],
   ] as const)
     expect(await run('backup', ...options)).toMatchObject({ err: expect.stringContaining(problem) })
@@ -114,10 +123,14 @@ test('Nothing is overwritten, and what is refused says what to do', async () => 
 
 test('A large object is uploaded in parts; if that fails or is given up, nothing is kept of it', async () => {
   let refused = 0
-  const intercept = ({ url }: Request) =>
-    refused > 0 && url.includes('partNumber=2') && refused-- > 0
-      ? new Response('<Error><Code>SlowDown</Code></Error>', { status: 503 })
-      : undefined
+  let isJoined = true
+  const intercept = ({ url, method }: Request) => {
+    if (refused > 0 && url.includes('partNumber=2') && refused-- > 0)
+      return new Response('<Error><Code>SlowDown</Code></Error>', { status: 503 })
+    // As S3 does: it answers before it has joined the parts.
+    if (!isJoined && method === 'POST' && url.includes('uploadId='))
+      return new Response('<Error><Code>InternalError</Code></Error>')
+  }
   using s3 = startS3Server({ intercept })
   const storage = createObjectStorage(s3.settings)
   const megabyte = (n: number) => Buffer.alloc(1024 * 1024, n)
@@ -145,6 +158,11 @@ test('A large object is uploaded in parts; if that fails or is given up, nothing
     throw new Error('not wanted')
   }
   expect(await upload('s3://bucket/unwanted', 20, unwanted)).toBeDefined()
+  isJoined = false
+  expect((await upload('s3://bucket/apart', 20))?.message).toContain(
+    '0 of 20971520 bytes were stored',
+  )
+  await expect(storage.remove('s3://bucket/none')).resolves.toBeUndefined()
   expect([...s3.objects.keys()]).toEqual(['large'])
   expect(s3.uploads.size).toBe(0)
 })

@@ -61,8 +61,10 @@ export function startS3Server(
     )
   }
 
-  function list(prefix: string): Response {
-    const found = [...objects].filter(([key]) => key.startsWith(prefix)).toSorted()
+  function list(prefix: string, delimiter: string | null): Response {
+    const isShown = (key: string) =>
+      key.startsWith(prefix) && (!delimiter || !key.slice(prefix.length).includes(delimiter))
+    const found = [...objects].filter(([key]) => isShown(key)).toSorted()
     const contents = found.map(
       ([key, { body, modifiedAt }]) =>
         `<Contents><Key>${key}</Key><Size>${body.length}</Size><ETag>${etagOf(body)}</ETag><LastModified>${modifiedAt.toISOString()}</LastModified></Contents>`,
@@ -79,15 +81,21 @@ export function startS3Server(
     if (!request.headers.get('authorization')?.includes(`Credential=${S3_KEY.accessKeyId}/`))
       return refusal(403, 'InvalidAccessKeyId')
     if (name !== bucket) return refusal(404, 'NoSuchBucket')
-    if (key === '') return list(query.get('prefix') ?? '')
+    if (key === '') return list(query.get('prefix') ?? '', query.get('delimiter'))
     const id = query.get('uploadId')
     if (method === 'POST') return id === null ? begin(key) : complete(key, id)
     if (method === 'PUT') return id === null ? put(request, key) : putPart(request, query)
-    if (method === 'DELETE' && id !== null) uploads.delete(id)
-    else if (method === 'DELETE') objects.delete(key)
-    if (method === 'DELETE') return new Response(null, { status: 204 })
+    if (method === 'DELETE' && id !== null) {
+      uploads.delete(id)
+      return new Response(null, { status: 204 })
+    }
     const found = objects.get(key)
+    // Some storage deletes only what is there.
     if (!found) return refusal(404, 'NoSuchKey')
+    if (method === 'DELETE') {
+      objects.delete(key)
+      return new Response(null, { status: 204 })
+    }
     return new Response(Buffer.from(found.body), { headers: { etag: etagOf(found.body) } })
   }
 

@@ -48,7 +48,7 @@ export async function archivesIn({ config }: Pick<Configured, 'config'>, place: 
 }
 
 async function inStorage({ s3 }: Configured['config'], folder: string): Promise<Listed[]> {
-  const found = await createObjectStorage(s3).list(`${folder.replace(/\/+$/, '')}/`)
+  const found = await createObjectStorage(s3).list(folder)
   return found.map(({ url, ...rest }) => ({ file: url, ...rest }))
 }
 

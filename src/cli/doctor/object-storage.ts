@@ -13,7 +13,7 @@ export async function objectStorage({
   const { to, encryptTo } = backup
   if (to === undefined) return []
   const issue = await createObjectStorage(s3)
-    .list(`${to}/`)
+    .list(to)
     .then(() => undefined, messageOf)
   return [
     issue === undefined ? ok(check, `${to} can be read`) : problem(check, issue),

@@ -26,7 +26,7 @@ export function createArchiveStorage(reach: Reach, settings: ObjectStorageSettin
   /** Those of `files` that are there. A place that can't be reached has none. */
   async function present(files: readonly string[]): Promise<Set<string>> {
     const folders = [...new Set(files.filter(isObjectUrl).map((file) => dirname(file)))]
-    const listed = folders.map((folder) => objects.list(`${folder}/`).catch(() => []))
+    const listed = folders.map((folder) => objects.list(folder).catch(() => []))
     const onDisk = files.filter((file) => !isObjectUrl(file))
     const sizes = onDisk.map((file) => sizeOf(file).catch(() => null))
     const there = await Promise.all(sizes)

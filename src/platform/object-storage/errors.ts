@@ -22,6 +22,18 @@ export function explained(error: unknown, url: string, endpoint: string): AppErr
   return unavailable(`${endpoint} refuses ${url}: HTTP ${status}, ${serviceCode}`)
 }
 
+/** Rethrows any other error than that there is no such object. */
+export function ignoreMissing(error: unknown) {
+  const { status, serviceCode } = refusalIn(error)
+  if (status !== 404 || serviceCode === 'NoSuchBucket') throw error
+}
+
+/** Whether the same request may succeed a little later. */
+export function isTemporary(error: unknown): boolean {
+  const { status } = refusalIn(error)
+  return status === undefined || status >= 500 || status === 429
+}
+
 export const noBucket = (url: string, endpoint: string) =>
   notFound(`there is no bucket ${parseObjectUrl(url).bucket} at ${endpoint}. Create it first`)
 

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream'
 import type { S3mini } from 's3mini'
 import type { ObjectStorageSettings } from './client.ts'
-import { explained, noBucket } from './errors.ts'
-import { parseObjectUrl } from './location.ts'
+import { explained, ignoreMissing, noBucket } from './errors.ts'
+import { isNameIn, objectUrlIn, parseObjectUrl } from './location.ts'
 import { createUpload } from './upload.ts'
 
 export { isObjectUrl, objectUrlIn, parseObjectUrl } from './location.ts'
@@ -59,26 +59,38 @@ export function createObjectStorage(settings: ObjectStorageSettings) {
 
   /** Deletes an object. One that doesn't exist is no error. */
   const remove = (url: string): Promise<void> =>
-    on(url, async (client, key) => void (await client.deleteObject(key)))
-
-  /** Every object whose key begins with the key of `prefix`, by name. */
-  const list = (prefix: string): Promise<StoredObject[]> =>
-    on(prefix, async (client, key) => {
-      const found = await client.listObjects('/', key)
-      if (found === null) throw noBucket(prefix, endpoint)
-      const { bucket } = parseObjectUrl(prefix)
-      return found.map(({ Key, Size, LastModified }) => ({
-        url: `s3://${bucket}/${Key}`,
-        bytes: Number(Size),
-        modifiedAt: new Date(LastModified).getTime(),
-      }))
+    on(url, async (client, key) => {
+      await client.deleteObject(key).catch(ignoreMissing)
     })
+
+  /** The objects of a folder, but not those of folders in it, by name. */
+  const list = (folder: string): Promise<StoredObject[]> => {
+    const begin = objectUrlIn(folder, '')
+    return on(begin, async (client, key) => {
+      const found = await client.listObjects('/', key, undefined, { delimiter: '/' })
+      if (found === null) throw noBucket(folder, endpoint)
+      const { bucket } = parseObjectUrl(folder)
+      return found
+        .map(({ Key, Size, LastModified }) => ({
+          url: `s3://${bucket}/${Key}`,
+          bytes: Size,
+          modifiedAt: LastModified.getTime() || 0,
+        }))
+        .filter(({ url }) => isNameIn(begin, url))
+    })
+  }
 
   /** A stream that becomes an object, see `createUpload`. */
   function upload(url: string, beforeEnd = () => {}): Writable {
     const { bucket, key } = parseObjectUrl(url)
     const guard = <T>(work: () => Promise<T>) => on(url, work)
-    return createUpload({ client: () => clientOf(bucket), key, guard, beforeEnd })
+    return createUpload({
+      client: () => clientOf(bucket),
+      key,
+      sizeOf: () => sizeOf(url),
+      guard,
+      beforeEnd,
+    })
   }
 
   return { sizeOf, read, remove, list, upload }

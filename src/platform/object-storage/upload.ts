@@ -1,10 +1,12 @@
 import { Writable } from 'node:stream'
 import type { S3mini, UploadPart } from 's3mini'
+import { unavailable } from '../errors.ts'
+import { isTemporary } from './errors.ts'
 
 /** Bytes of one part of an upload. An object can have 10,000 parts. */
 const PART_BYTES = 16 * 1024 * 1024
 
-/** Waits between attempts to upload a part. */
+/** Waits between attempts. */
 const RETRY_MS = [1000, 4000, 15_000]
 
 /**
@@ -15,14 +17,19 @@ const RETRY_MS = [1000, 4000, 15_000]
 export function createUpload(parts: {
   client: () => Promise<S3mini>
   key: string
+  /** The size of the object; null if there is none. */
+  sizeOf: () => Promise<number | null>
   guard: <T>(work: () => Promise<T>) => Promise<T>
   beforeEnd: () => void
 }): Writable {
-  const { client, key, guard, beforeEnd } = parts
+  const { client, key, sizeOf, guard, beforeEnd } = parts
   const uploaded: UploadPart[] = []
   let waiting: Buffer[] = []
   let bytes = 0
+  let sent = 0
   let uploadId: string | undefined
+  let isGivenUp = false
+  let current: Promise<void> = Promise.resolve()
 
   async function add(chunk: Buffer) {
     waiting.push(chunk)
@@ -32,14 +39,26 @@ export function createUpload(parts: {
 
   async function sendPart() {
     const storage = await client()
-    uploadId ??= await storage.getMultipartUploadId(key)
+    uploadId ??= await retried(() => storage.getMultipartUploadId(key))
     const [id, number, data] = [uploadId, uploaded.length + 1, taken()]
     uploaded.push(await retried(() => storage.uploadPart(key, id, data, number)))
+  }
+
+  async function retried<T>(attempt: () => Promise<T>): Promise<T> {
+    for (const waitMs of RETRY_MS)
+      try {
+        return await attempt()
+      } catch (error) {
+        if (isGivenUp || !isTemporary(error)) throw error
+        await Bun.sleep(waitMs)
+      }
+    return attempt()
   }
 
   function taken(): Buffer {
     const data = Buffer.concat(waiting)
     waiting = []
+    sent += bytes
     bytes = 0
     return data
   }
@@ -47,11 +66,22 @@ export function createUpload(parts: {
   async function complete() {
     beforeEnd()
     const storage = await client()
-    if (uploadId === undefined) return void (await storage.putObject(key, taken()))
-    if (bytes > 0) await sendPart()
-    beforeEnd()
-    await storage.completeMultipartUpload(key, uploadId, uploaded)
+    if (uploadId === undefined) {
+      const data = taken()
+      await retried(() => storage.putObject(key, data))
+    } else {
+      if (bytes > 0) await sendPart()
+      beforeEnd()
+      await storage.completeMultipartUpload(key, uploadId, uploaded)
+    }
+    await requireWhole()
     uploadId = undefined
+  }
+
+  /** The storage can report in a response with status 200 that it could not join the parts. */
+  async function requireWhole() {
+    const found = (await sizeOf()) ?? 0
+    if (found !== sent) throw unavailable(`${found} of ${sent} bytes were stored. Back up again`)
   }
 
   /** Parts of an object that never appears would be stored, and billed, forever. */
@@ -59,26 +89,22 @@ export function createUpload(parts: {
     if (uploadId !== undefined) await (await client()).abortMultipartUpload(key, uploadId)
   }
 
-  const ending = (work: () => Promise<void>, end: (error?: Error | null) => void) =>
-    void guard(work).then(() => end(), end)
+  function ending(work: () => Promise<void>, end: (error?: Error | null) => void) {
+    current = guard(work)
+    current.then(() => end(), end)
+  }
 
   return new Writable({
     write: (chunk: Buffer, _, next) => ending(() => add(chunk), next),
     final: (end) => ending(complete, end),
-    destroy: (error, end) =>
-      ending(
-        () => abandon().catch(() => {}),
-        () => end(error),
-      ),
+    destroy(error, end) {
+      isGivenUp = true
+      // What is being uploaded would otherwise be kept although it is abandoned.
+      current
+        .catch(() => {})
+        .then(abandon)
+        .catch(() => {})
+        .then(() => end(error))
+    },
   })
-}
-
-async function retried<T>(attempt: () => Promise<T>): Promise<T> {
-  for (const waitMs of RETRY_MS)
-    try {
-      return await attempt()
-    } catch {
-      await Bun.sleep(waitMs)
-    }
-  return attempt()
 }
