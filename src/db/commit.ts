@@ -226,8 +226,9 @@ export function createCommit(
 
   /** Resolves when everything queued so far is settled. */
   async function drain() {
-    while (queue.size() > 0 || confirmations?.isHolding())
-      await commit(() => undefined).catch(ignoreStorageError)
+    // Also while the replica refuses work, of which nothing may begin.
+    while (queue.size() > 0) await commit(() => undefined, 'disk').catch(ignoreStorageError)
+    await confirmations?.settled()
   }
 
   /** The number of failed transactions. Data read inside a failed transaction never existed. */

@@ -25,6 +25,9 @@ interface Held {
   until: number
 }
 
+/** Milliseconds between looks at whether anything is held. */
+const SETTLED_MS = 10
+
 /** Milliseconds between calls while the replica can't be reached. */
 const RETRY_MS = 500
 
@@ -101,9 +104,14 @@ export function createConfirmations({ confirm, timeoutMs, onTimeout, onChange }:
     onChange(undefined)
   }
 
+  async function settled() {
+    while (held.size > 0) await Bun.sleep(SETTLED_MS)
+  }
+
   return {
     hold,
-    isHolding: () => held.size > 0,
+    /** Resolves when no result is held. */
+    settled,
     /** Why new work must not begin; undefined if it may. */
     refusal: (wait: Wait) => (wait === 'disk' || onTimeout !== 'refuse' ? undefined : stalled),
   }

@@ -133,7 +133,17 @@ test('Draining waits for what is not yet confirmed', async () => {
   await notes.turn()
   expect(isDrained).toBe(false)
   call.resolve()
-  ;(await notes.called(2)).resolve()
   await drained
   expect(notes.settled).toEqual(['a'])
+})
+
+test('Draining ends while the replica cannot be reached, once no more is held and queued', async () => {
+  using notes = setUp()
+  const late = notes.write('late')
+  await Bun.sleep(TIMEOUT_MS / 2)
+  const later = notes.write('later')
+  await late
+  void notes.write('here', 'disk')
+  await Promise.all([notes.db.drain(), later])
+  expect(notes.settled).toEqual([`late: ${LATE}`, 'here', `later: ${LATE}`])
 })
