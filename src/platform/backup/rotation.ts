@@ -19,12 +19,14 @@ export async function rotate(parts: {
   now: number
   made: string
   log: Pick<Log, 'warn'>
-  storage: Pick<ArchiveStorage, 'remove'>
+  storage: Pick<ArchiveStorage, 'present' | 'remove'>
 }) {
   const { store, keep, now, made, log, storage } = parts
   const isOurs = (file: string) => dirname(file) === dirname(made) && isArchiveName(basename(file))
   const good = byAge(store, now).map(({ file }) => file)
-  for (const file of [...good.filter(isOurs).slice(keep), ...store.abandoned().filter(isOurs)]) {
+  const old = [...good.filter(isOurs).slice(keep), ...store.abandoned().filter(isOurs)]
+  // Most have been deleted before, and each would be a request to object storage.
+  for (const file of await storage.present(old)) {
     if (file === made) continue
     try {
       await storage.remove(file)

@@ -28,12 +28,12 @@ export function createArchiveStorage(reach: Reach, settings: ObjectStorageSettin
     const folders = [...new Set(files.filter(isObjectUrl).map((file) => dirname(file)))]
     const listed = folders.map((folder) => objects.list(folder).catch(() => []))
     const onDisk = files.filter((file) => !isObjectUrl(file))
-    const sizes = onDisk.map((file) => sizeOf(file).catch(() => null))
-    const there = await Promise.all(sizes)
-    return new Set([
+    const sizes = await Promise.all(onDisk.map((file) => sizeOf(file).catch(() => null)))
+    const there = new Set([
       ...(await Promise.all(listed)).flat().map(({ url }) => url),
-      ...onDisk.filter((_, index) => there[index] !== null),
+      ...onDisk.filter((_, index) => sizes[index] !== null),
     ])
+    return new Set(files.filter((file) => there.has(file)))
   }
 
   const read = async (file: string): Promise<Readable> =>

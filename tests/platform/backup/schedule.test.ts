@@ -331,8 +331,14 @@ test('A call to a mount has its result or error; a hung one takes 5 seconds, and
   expect(await reach('/mnt/g', async () => 2)).toBe(2)
 })
 
-test('Backups in object storage rotate there, and nothing else in the bucket is touched', async () => {
-  using s3 = startS3Server()
+test('Backups in object storage rotate there, each deleted once, and nothing else is touched', async () => {
+  const deleted: string[] = []
+  using s3 = startS3Server({
+    intercept: ({ method, url }) => {
+      if (method === 'DELETE') deleted.push(url.replace(/.*\/bucket\//, ''))
+      return undefined
+    },
+  })
   const put = (key: string) =>
     s3.objects.set(key, { body: Buffer.from('x'), modifiedAt: new Date() })
   for (const key of [`gatehouse/${after(0)}.txt`, after(0), `other/${after(0)}.age`]) put(key)
@@ -350,6 +356,7 @@ test('Backups in object storage rotate there, and nothing else in the bucket is 
     await idle()
   }
   expect(kept()).toEqual([2, 3].map((hours) => `gatehouse/${after(hours)}.age`))
+  expect(deleted).toEqual([0, 1].map((hours) => `gatehouse/${after(hours)}.age`))
   const found = await archives.list(10)
   expect(found.map(({ isThere, isEncrypted }) => [isThere, isEncrypted])).toEqual(
     [true, true, false, false].map((isThere) => [isThere, true]),
