@@ -30,6 +30,12 @@ const program = isCompiled
 const NICENESS = 10
 const LAST_WORDS_MS = 1000
 
+/** How the runtime reaches object storage: private certificate authorities and proxies. */
+const INHERITED = [
+  'NODE_EXTRA_CA_CERTS',
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'].flatMap((name) => [name, name.toLowerCase()]),
+]
+
 const Archived = Type.Object({ bytes: Type.Integer() })
 const Examined = Type.Object({ database_bytes: Type.Integer(), master_key: Type.Boolean() })
 const ChildError = Type.Object({ error: Type.String() })
@@ -42,11 +48,14 @@ const ChildError = Type.Object({ error: Type.String() })
 export function createChildren(parts: {
   objectStorage: ObjectStorageSettings
   encryptTo: readonly string[]
+  /** Where archives of object storage are unpacked to check them. */
+  workIn: string
 }) {
-  const { objectStorage, encryptTo } = parts
+  const { objectStorage, encryptTo, workIn } = parts
   const { endpoint, region, accessKeyId, secretAccessKey } = objectStorage
   // Only the owner of a process can read its environment; everyone can read its arguments.
   const env = {
+    ...Object.fromEntries(INHERITED.map((name) => [name, process.env[name]])),
     GATEHOUSE_S3_ENDPOINT: endpoint,
     GATEHOUSE_S3_REGION: region,
     GATEHOUSE_S3_ACCESS_KEY_ID: accessKeyId,
@@ -65,8 +74,8 @@ export function createChildren(parts: {
 
   const check: CheckArchive = async (file, signal) => {
     // The copy may not fit into the system's directory for temporary files.
-    const workIn = isObjectUrl(file) ? {} : { TMPDIR: dirname(file) }
-    const answer = await runInChild(['backup', 'check', file], { ...env, ...workIn }, signal)
+    const work = { TMPDIR: isObjectUrl(file) ? workIn : dirname(file) }
+    const answer = await runInChild(['backup', 'check', file], { ...env, ...work }, signal)
     const { database_bytes: databaseBytes, master_key: hasKey } = checked(Examined, answer)
     return { databaseBytes, hasKey }
   }

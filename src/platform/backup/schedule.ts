@@ -50,7 +50,7 @@ export function createBackups(parts: {
   const { db, clock, log, metrics, instances, settings, objectStorage } = parts
   const dataDir = dirname(db.file)
   const { enabled, everyMs, keep } = settings
-  const children = createChildren({ objectStorage, encryptTo: settings.encryptTo })
+  const children = createChildren({ objectStorage, encryptTo: settings.encryptTo, workIn: dataDir })
   const { makeArchive = children.make, checkArchive = children.check } = parts
   const storage = createArchiveStorage(inTurn(createReach(clock)), objectStorage)
   const retryMs = Math.min(everyMs, MAX_RETRY_MS)

@@ -48,7 +48,11 @@ function openHome(stack: AsyncDisposableStack) {
   return { ...installation, tenant, refuses, file: (name: string) => join(cwd, name) }
 }
 
-const children = createChildren({ objectStorage: { region: 'none' }, encryptTo: [] })
+const children = createChildren({
+  objectStorage: { region: 'none' },
+  encryptTo: [],
+  workIn: tmpdir(),
+})
 
 test('A backup goes to the data directory, the configured one, a named one or a file; its command reports and records it', async () => {
   await using stack = new AsyncDisposableStack()
@@ -222,10 +226,13 @@ test('The child of a server uploads an archive, encrypted, and checks it where i
   const { recipient } = await newKeyPair()
   const { signal } = new AbortController()
   const url = 's3://bucket/a.tar.gz'
-  const plain = createChildren({ objectStorage: s3.settings, encryptTo: [] })
+  const settings = { objectStorage: s3.settings, workIn: tmpdir() }
+  const plain = createChildren({ ...settings, encryptTo: [] })
   expect(await plain.make(home.dataDir, url, signal)).toMatchObject({ master_key: false })
   expect(await plain.check(url, signal)).toMatchObject({ hasKey: false })
-  const sealed = createChildren({ objectStorage: s3.settings, encryptTo: [recipient] })
+  const elsewhere = createChildren({ ...settings, encryptTo: [], workIn: '/none' })
+  await expect(elsewhere.check(url, signal)).rejects.toThrow('/none')
+  const sealed = createChildren({ ...settings, encryptTo: [recipient] })
   await sealed.make(home.dataDir, `${url}.age`, signal)
   await expect(sealed.check(`${url}.age`, signal)).rejects.toThrow('the backup is encrypted')
   expect([...s3.objects.keys()]).toEqual(['a.tar.gz', 'a.tar.gz.age'])
