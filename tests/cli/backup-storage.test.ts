@@ -166,3 +166,12 @@ test('A large object is uploaded in parts; if that fails or is given up, nothing
   expect([...s3.objects.keys()]).toEqual(['large'])
   expect(s3.uploads.size).toBe(0)
 })
+
+test('A list that never ends is given up', async () => {
+  const page = Array.from({ length: 1000 }, () => '<Contents><Key>a/b</Key></Contents>').join('')
+  const more = '<IsTruncated>true</IsTruncated><NextContinuationToken>1</NextContinuationToken>'
+  const intercept = () => new Response(`<ListBucketResult>${more}${page}</ListBucketResult>`)
+  using s3 = startS3Server({ intercept })
+  const listed = createObjectStorage(s3.settings).list('s3://bucket/a')
+  await expect(listed).rejects.toThrow('s3://bucket/a has too many objects')
+})

@@ -1,4 +1,4 @@
-/** Time for the response to a request; with a body, for sending it, too, over a slow line. */
+/** Time for the response to a request, which includes its body, except of an object. With a body to send, over a slow line. */
 const MAX_MS = 30_000
 const MAX_UPLOAD_MS = 10 * 60_000
 
@@ -17,7 +17,7 @@ const HANDLED = [304, 412]
 
 /**
  * `fetch` for the client: throws `RefusedByStorage` for an error response, and gives up on a server
- * that doesn't respond. The body of a response may take any time.
+ * that doesn't respond. Only the body of an object may take any time.
  */
 export async function fetchFromStorage(url: string | URL | Request, init: RequestInit = {}) {
   const abort = new AbortController()
@@ -25,7 +25,8 @@ export async function fetchFromStorage(url: string | URL | Request, init: Reques
   const timer = setTimeout(() => abort.abort(late), init.body ? MAX_UPLOAD_MS : MAX_MS)
   try {
     const response = await fetch(url, { ...init, signal: abort.signal, redirect: 'manual' })
-    if (response.ok || HANDLED.includes(response.status)) return response
+    if (HANDLED.includes(response.status)) return response
+    if (response.ok) return isOfObject(url, init) ? response : await whole(response)
     const body = await response.text()
     const code = codeIn(body)
     if (isMissingKey(response.status, code)) return new Response(body, response)
@@ -34,6 +35,12 @@ export async function fetchFromStorage(url: string | URL | Request, init: Reques
     clearTimeout(timer)
   }
 }
+
+/** Whether the response to a request is an object, or says how large it is. */
+const isOfObject = (url: string | URL | Request, { method }: RequestInit) =>
+  method === 'HEAD' || (method === 'GET' && !String(url).includes('?'))
+
+const whole = async (response: Response) => new Response((await response.text()) || null, response)
 
 /** Whether there is no object with that name; a missing bucket has a code of its own. */
 export const isMissingKey = (status: number, code: string) =>

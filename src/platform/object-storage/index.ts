@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import type { S3mini } from 's3mini'
+import { unavailable } from '../errors.ts'
 import type { ObjectStorageSettings } from './client.ts'
 import { explained, ignoreMissing, noBucket } from './errors.ts'
 import { isNameIn, objectUrlIn, parseObjectUrl } from './location.ts'
@@ -14,6 +15,9 @@ export interface StoredObject {
   /** Milliseconds since the epoch. */
   modifiedAt: number
 }
+
+/** A faulty storage never sends the last page of a list. */
+const MAX_LISTED = 100_000
 
 export type ObjectStorage = ReturnType<typeof createObjectStorage>
 
@@ -67,9 +71,10 @@ export function createObjectStorage(settings: ObjectStorageSettings) {
   const list = (folder: string): Promise<StoredObject[]> => {
     const begin = objectUrlIn(folder, '')
     return on(begin, async (client, key) => {
-      const found = await client.listObjects('/', key, undefined, { delimiter: '/' })
-      if (found === null) throw noBucket(folder, endpoint)
       const { bucket } = parseObjectUrl(folder)
+      const found = await client.listObjects('/', key, MAX_LISTED, { delimiter: '/' })
+      if (found === null) throw noBucket(folder, endpoint)
+      if (found.length >= MAX_LISTED) throw unavailable(`${folder} has too many objects`)
       return found
         .map(({ Key, Size, LastModified }) => ({
           url: `s3://${bucket}/${Key}`,
