@@ -22,7 +22,7 @@ type Work<T> = () => T extends PromiseLike<unknown> ? never : T
 export type Commit = <T>(work: Work<T>, wait?: Wait) => Promise<T>
 
 /** A commit in the lane of a tenant. Lanes take turns. */
-export type CommitFor = <T>(tenantId: string, work: Work<T>) => Promise<T>
+export type CommitFor = <T>(tenantId: string, work: Work<T>, wait?: Wait) => Promise<T>
 
 /** The lane for the program's own work, which belongs to no tenant. */
 const OWN_LANE = ''
@@ -76,7 +76,7 @@ export function createCommit(
 
   const commit: Commit = (work, wait) => queueFor(OWN_LANE, work, wait)
 
-  const commitFor: CommitFor = (tenantId, work) => queueFor(tenantId, work)
+  const commitFor: CommitFor = (tenantId, work, wait) => queueFor(tenantId, work, wait)
 
   const queueFor = <T>(tenantId: string, work: Work<T>, wait: Wait = 'replica'): Promise<T> =>
     new Promise((resolve, reject) => {

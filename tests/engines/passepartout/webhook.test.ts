@@ -229,3 +229,27 @@ test('On a full disk starts and updates are answered with 503 and leave nothing,
   for (let n = 0; n < 2; n++) expect((await tenant.bring(starts[taken])).status).toBe(200)
   expect(opened()).toBe(taken + 1)
 })
+
+test('What a person sends while the replica is late is answered once the replica has it', async () => {
+  const fixture = await bootPassepartout()
+  try {
+    const { bring, live, bot } = await hooked(fixture)
+    const login = await live.start()
+    const ada = fixture.botApi.person()
+    const replica = Promise.withResolvers<void>()
+    const late = Promise.withResolvers<unknown>()
+    const confirm = () => replica.promise
+    const rest = { timeoutMs: 20, onTimeout: 'refuse', onChange: late.resolve } as const
+    const { db } = fixture.app
+    db.confirmBy({ confirm, ...rest })
+    const brought = bring(startOf(ada, login))
+    await until(() => fixture.rows('updates').length > 0)
+    await db.commit(() => {}).catch(() => late.promise)
+    expect(fixture.callsBy(bot, 'sendMessage')).toEqual([])
+    replica.resolve()
+    expect((await brought).status).toBe(200)
+    await until(() => fixture.callsBy(bot, 'sendMessage').length > 0)
+  } finally {
+    await fixture.stop()
+  }
+})

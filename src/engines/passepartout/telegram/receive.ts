@@ -57,8 +57,12 @@ export function createReceive(parts: {
   async function receive(bot: BotRow, { id, update }: Update): Promise<void> {
     if (!update) return
     try {
-      const reaction = await db.commitFor(bot.tenantId, () =>
-        store.updates.isNew(bot.id, id, clock.now()) ? conversation.hear(bot, update) : null,
+      // The reaction is an effect: an update that is delivered again once it is stored gets none.
+      const reaction = await db.commitFor(
+        bot.tenantId,
+        () =>
+          store.updates.isNew(bot.id, id, clock.now()) ? conversation.hear(bot, update) : null,
+        'effect',
       )
       if (reaction) react(bot, update, reaction)
     } catch (error) {
