@@ -66,6 +66,10 @@ test('An encrypted one has the master key, and only its private key opens it', a
     [[], 'the backup is encrypted. Name a file with the private key with --identity'],
     [fileOf((await run('backup', 'keygen', '--json')).json(), 'wrong'), 'encrypted to another key'],
     [['--identity', 'data/master.key'], 'has no private key of age'],
+    [
+      fileOf({ private_key: keys.private_key.slice(0, -1) }, 'cut'),
+      'a private key in the file of --identity is incomplete or was changed\n',
+    ],
   ] as const)
     expect(await run('restore', newest, ...options, ...there)).toMatchObject({
       code: 1,

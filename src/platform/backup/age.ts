@@ -32,11 +32,22 @@ function addRecipient(encrypter: Encrypter, recipient: string) {
 /** Decrypts with the first of the identities that fits. Throws `invalid` if none does. */
 export async function* decrypt(source: Bytes, identities: readonly string[]): Bytes {
   const decrypter = new Decrypter()
-  for (const identity of identities) decrypter.addIdentity(identity)
+  for (const identity of identities) addIdentity(decrypter, identity)
   const plain = await decrypter.decrypt(webStream(source)).catch(() => {
     throw invalid('the backup was encrypted to another key', { rule: 'mismatch' })
   })
   yield* read(plain)
+}
+
+/** The error of the library contains the private key. */
+function addIdentity(decrypter: Decrypter, identity: string) {
+  try {
+    decrypter.addIdentity(identity)
+  } catch {
+    throw invalid('a private key in the file of --identity is incomplete or was changed', {
+      rule: 'format',
+    })
+  }
 }
 
 const webStream = (source: Bytes) =>
