@@ -81,9 +81,10 @@ export function createSupervisor(parts: {
     scrapes.end(worker)
     if (code !== 0) failed = true
     const { number, pid } = worker
-    if (isStopping || serving.get(number) !== worker) return
+    const isExpected = isStopping ? code === 0 : serving.get(number) !== worker
+    if (isExpected) return
     log.error('process ended', { process: number, pid, code, signal })
-    void restart(worker)
+    if (!isStopping) void restart(worker)
   }
 
   /** Starts a successor, after a pause that grows with the number of crashes. */
