@@ -21,7 +21,9 @@ export interface Replica {
 interface Held {
   settle: () => void
   refuse: (error: StorageError) => void
-  /** When it is given up, on the monotonic clock. */
+  /** Whether it is held however long it takes. */
+  isPatient: boolean
+  /** When it is late, on the monotonic clock. */
   until: number
 }
 
@@ -49,7 +51,7 @@ export function createConfirmations({ confirm, timeoutMs, onTimeout, onChange }:
   function hold(wait: Wait, result: Pick<Held, 'settle' | 'refuse'>) {
     if (wait === 'disk' || (stalled && onTimeout === 'acknowledge')) return result.settle()
     const isPatient = wait === 'effect' && onTimeout === 'refuse'
-    held.add({ ...result, until: isPatient ? Infinity : performance.now() + timeoutMs })
+    held.add({ ...result, isPatient, until: performance.now() + timeoutMs })
     if (!isTimed) expireIn(timeoutMs)
     if (!isCalling) void call()
   }
@@ -76,7 +78,7 @@ export function createConfirmations({ confirm, timeoutMs, onTimeout, onChange }:
     let next = Infinity
     for (const one of held)
       if (one.until > now) next = Math.min(next, one.until)
-      else giveUp(one)
+      else beLate(one)
     if (next < Infinity) expireIn(next - now)
   }
 
@@ -85,8 +87,10 @@ export function createConfirmations({ confirm, timeoutMs, onTimeout, onChange }:
     setTimeout(expire, ms)
   }
 
-  function giveUp(one: Held) {
+  function beLate(one: Held) {
     stall()
+    one.until = Infinity
+    if (one.isPatient) return
     held.delete(one)
     if (onTimeout === 'acknowledge') one.settle()
     else one.refuse(notReplicated({ isStored: true }))

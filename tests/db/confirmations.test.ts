@@ -97,6 +97,18 @@ test('Without confirmation in time a write is refused, and later ones before the
   expect(notes.settled.slice(-2)).toEqual(['claim', 'again'])
 })
 
+test('What allows an effect is reported as late, too, when nothing else waits', async () => {
+  using notes = setUp()
+  const effect = notes.write('claim', 'effect')
+  const call = await notes.called(1)
+  while (notes.changes.length === 0) await Bun.sleep(5)
+  await notes.write('refused')
+  expect(notes.settled).toEqual([`refused: ${REFUSED}`])
+  call.resolve()
+  await effect
+  expect(notes.changes).toEqual(['it does not answer', undefined])
+})
+
 test('A call that fails is repeated, also when nothing waits any more, and its reason is reported', async () => {
   let isReachable = false
   const confirm = () => (isReachable ? Promise.resolve() : Promise.reject(new Error('no route')))
