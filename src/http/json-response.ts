@@ -14,9 +14,9 @@ const USUAL_HEADERS = new Headers({
 })
 
 /**
- * The response to a GET or another method with a plain value; undefined for anything that is not JSON.
- * A list that is read has an entity tag, and is 304 without a body for a client that has it: a client
- * that polls a list transfers it again only after a change.
+ * The JSON response for a plain value; undefined for anything else, such as a response. A list that
+ * is read has an entity tag, and is 304 without a body for a client that has it: a client that polls
+ * a list transfers it again only after a change.
  *
  * The value is recognized by its prototype. The framework would go by the name of the constructor, but
  * in free-form JSON a member called `constructor` is data.
