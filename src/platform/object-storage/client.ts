@@ -1,5 +1,5 @@
 import { S3mini } from 's3mini'
-import { fetchFromStorage } from './fetch.ts'
+import { fetchWith, type Patience } from './fetch.ts'
 
 /** Where object storage is, and the credentials for it. */
 export interface ObjectStorageSettings {
@@ -14,9 +14,10 @@ export interface ObjectStorageSettings {
 export function createClient(
   { region, accessKeyId = '', secretAccessKey = '' }: ObjectStorageSettings,
   endpoint: string,
+  patience: Patience,
 ): S3mini {
   return new S3mini({
     ...{ endpoint, region, accessKeyId, secretAccessKey },
-    fetch: fetchFromStorage as typeof fetch,
+    fetch: fetchWith(patience) as typeof fetch,
   })
 }

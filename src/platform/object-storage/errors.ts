@@ -28,6 +28,12 @@ export function ignoreMissing(error: unknown) {
   if (status !== 404 || serviceCode === 'NoSuchBucket') throw error
 }
 
+/** Whether the condition of a write was not met, or the object has changed meanwhile. */
+export function isConditionUnmet(error: unknown): boolean {
+  const { status = 0, serviceCode = '' } = refusalIn(error)
+  return status === 412 || status === 409 || isMissingKey(status, serviceCode)
+}
+
 /** Whether the same request may succeed a little later. */
 export function isTemporary(error: unknown): boolean {
   const { status } = refusalIn(error)

@@ -2,10 +2,12 @@ import type { Writable } from 'node:stream'
 import type { S3mini } from 's3mini'
 import { unavailable } from '../errors.ts'
 import type { ObjectStorageSettings } from './client.ts'
-import { explained, ignoreMissing, noBucket } from './errors.ts'
+import { explained, ignoreMissing, isConditionUnmet, noBucket } from './errors.ts'
+import { PATIENT, type Patience } from './fetch.ts'
 import { isNameIn, objectUrlIn, parseObjectUrl } from './location.ts'
 import { createUpload } from './upload.ts'
 
+export { within } from './fetch.ts'
 export { isObjectUrl, objectUrlIn, parseObjectUrl } from './location.ts'
 export type { ObjectStorageSettings }
 
@@ -16,6 +18,16 @@ export interface StoredObject {
   modifiedAt: number
 }
 
+/** A small object. */
+export interface Document {
+  text: string
+  /** Changes with each write. */
+  etag: string
+}
+
+/** When a document is written: if there is none yet, or if it is still the one with an etag. */
+export type Condition = 'absent' | { etag: string }
+
 /** A faulty storage never sends the last page of a list. */
 const MAX_LISTED = 100_000
 
@@ -25,7 +37,7 @@ export type ObjectStorage = ReturnType<typeof createObjectStorage>
  * S3 and what has the same API. Objects are named by URLs such as `s3://bucket/key`. Every function
  * rejects with an `AppError` that says what to do.
  */
-export function createObjectStorage(settings: ObjectStorageSettings) {
+export function createObjectStorage(settings: ObjectStorageSettings, patience: Patience = PATIENT) {
   const { region } = settings
   const endpoint = settings.endpoint ?? `https://s3.${region}.amazonaws.com`
   const clients = new Map<string, Promise<S3mini>>()
@@ -47,7 +59,7 @@ export function createObjectStorage(settings: ObjectStorageSettings) {
 
   /** The client is loaded when it is needed, because most installations have no object storage. */
   const open = async (bucket: string): Promise<S3mini> =>
-    (await import('./client.ts')).createClient(settings, `${endpoint}/${bucket}`)
+    (await import('./client.ts')).createClient(settings, `${endpoint}/${bucket}`, patience)
 
   /** The size in bytes; null if there is no such object. */
   const sizeOf = (url: string): Promise<number | null> =>
@@ -67,12 +79,53 @@ export function createObjectStorage(settings: ObjectStorageSettings) {
       await client.deleteObject(key).catch(ignoreMissing)
     })
 
-  /** The objects of a folder, but not those of folders in it, by name. */
-  const list = (folder: string): Promise<StoredObject[]> => {
+  /** Deletes the objects of a folder and those of all folders in it. */
+  const removeFolder = (folder: string): Promise<void> =>
+    on(objectUrlIn(folder, ''), async (client, key) => {
+      const found = (await client.listObjects('/', key, MAX_LISTED)) ?? []
+      await client.deleteObjects(found.map(({ Key }) => Key))
+    })
+
+  /** A small object; undefined if there is none. */
+  const readText = (url: string): Promise<Document | undefined> =>
+    on(url, async (client, key) => {
+      const { etag, data } = await client.getObjectWithETag(key)
+      return etag === null || data === null
+        ? undefined
+        : { text: Buffer.from(data).toString(), etag }
+    })
+
+  /**
+   * Writes a small object and returns its etag; undefined if the condition isn't met. After an error,
+   * it may have been written or not.
+   */
+  const writeText = (
+    url: string,
+    text: string,
+    condition?: Condition,
+  ): Promise<string | undefined> =>
+    on(url, async (client, key) => {
+      const headers = headersOf(condition) as Record<string, string>
+      try {
+        const response = await client.putObject(key, text, JSON_TYPE, undefined, headers as never)
+        return client.sanitizeETag(response.headers.get('etag') ?? '')
+      } catch (error) {
+        if (condition && isConditionUnmet(error)) return undefined
+        throw error
+      }
+    })
+
+  /**
+   * The objects of a folder, but not those of folders in it, by name. `after` skips those whose name
+   * is not greater.
+   */
+  const list = (folder: string, after?: string): Promise<StoredObject[]> => {
     const begin = objectUrlIn(folder, '')
     return on(begin, async (client, key) => {
       const { bucket } = parseObjectUrl(folder)
-      const found = await client.listObjects('/', key, MAX_LISTED, { delimiter: '/' })
+      const found = await client.listObjects('/', key, MAX_LISTED, {
+        ...{ delimiter: '/', ...(after && { 'start-after': `${key}${after}` }) },
+      })
       if (found === null) throw noBucket(folder, endpoint)
       if (found.length >= MAX_LISTED) throw unavailable(`${folder} has too many objects`)
       return found
@@ -98,5 +151,12 @@ export function createObjectStorage(settings: ObjectStorageSettings) {
     })
   }
 
-  return { sizeOf, read, remove, list, upload }
+  return { sizeOf, read, readText, writeText, remove, removeFolder, list, upload }
+}
+
+const JSON_TYPE = 'application/json'
+
+function headersOf(condition: Condition | undefined) {
+  if (condition === undefined) return {}
+  return condition === 'absent' ? { 'if-none-match': '*' } : { 'if-match': `"${condition.etag}"` }
 }
