@@ -14,6 +14,7 @@ export const conflictsIn = (config: Config): Conflict[] => [
   ...backupsInTwoPlaces(config),
   ...storageWithoutKey(config),
   ...replicaWithoutLog(config),
+  ...unfitPair(config),
   ...ALL_PROVIDERS.flatMap((name) => unfitProvider(config, name)),
 ]
 
@@ -35,8 +36,8 @@ function backupsInTwoPlaces({ backup }: Config): Conflict[] {
   return [{ keys: ['backup.to', 'backup.directory'], message: 'set either to or directory' }]
 }
 
-function storageWithoutKey({ backup, s3 }: Config): Conflict[] {
-  const isUsed = backup.to !== undefined
+function storageWithoutKey({ backup, replication, s3 }: Config): Conflict[] {
+  const user = backup.to ? 'backup.to' : replication.to ? 'replication.to' : undefined
   const [id, secret] = [s3.accessKeyId !== undefined, s3.secretAccessKey !== undefined]
   if (id && secret) return []
   if (id || secret)
@@ -46,16 +47,36 @@ function storageWithoutKey({ backup, s3 }: Config): Conflict[] {
         message: `also set ${id ? 'secret_access_key' : 'access_key_id'}`,
       },
     ]
-  if (!isUsed) return []
-  return [
-    { keys: ['backup.to'], message: 'also set access_key_id and secret_access_key under [s3]' },
-  ]
+  if (user === undefined) return []
+  return [{ keys: [user], message: 'also set access_key_id and secret_access_key under [s3]' }]
 }
 
 function replicaWithoutLog({ replication, database }: Config): Conflict[] {
   if (replication.acknowledge === 'local' || database.externalCheckpoint) return []
   const message = 'also set [database] external_checkpoint = true'
   return [{ keys: ['replication.acknowledge'], message }]
+}
+
+function unfitPair({ replication, database }: Config): Conflict[] {
+  const { role, to, keyFile, passphrase } = replication
+  const conflicts: Conflict[] = []
+  if (keyFile !== undefined && passphrase !== undefined)
+    conflicts.push({
+      keys: ['replication.passphrase', 'replication.key_file'],
+      message: 'set either passphrase or key_file',
+    })
+  if (role === 'single') return conflicts
+  if (to === undefined)
+    conflicts.push({
+      keys: ['replication.role'],
+      message: 'also set to, the folder in object storage that the servers share',
+    })
+  if (!database.externalCheckpoint)
+    conflicts.push({
+      keys: ['replication.role'],
+      message: 'also set [database] external_checkpoint = true',
+    })
+  return conflicts
 }
 
 /** The settings that a provider needs, by their names in its table. */

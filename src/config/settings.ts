@@ -317,22 +317,59 @@ export const settings = {
     ),
   }),
 
-  replication: table('Writes that are acknowledged only once they are also in object storage.', {
-    acknowledge: setting(
-      choice('local', 'replicated'),
-      'local',
-      'local acknowledges a write when it is on this disk, replicated when Litestream has it in ' +
-        'object storage, too. Needs [database] external_checkpoint.',
-    ),
-    socket: setting(path, '/run/litestream/litestream.sock', 'The control socket of Litestream.'),
-    timeoutMs: setting(duration('1s', '5m'), '10s', 'The longest wait for the replica.'),
-    onTimeout: setting(
-      choice('refuse', 'acknowledge'),
-      'refuse',
-      'What happens to writes while the replica cannot be reached: refuse answers 503 and starts ' +
-        'nothing; acknowledge goes on with this disk alone.',
-    ),
-  }),
+  replication: table(
+    'Copies of the database in object storage, and servers that take over from each other.',
+    {
+      role: setting(
+        choice('single', 'auto'),
+        'single',
+        'single runs one server. auto makes this server one of several that share the folder in to: ' +
+          'one is active, the others take over. Needs [database] external_checkpoint.',
+      ),
+      to: unset(objectUrl, 'The folder in object storage that the servers share.'),
+      server: unset(line(100), 'The name of this server. Default: the name of the host.'),
+      ttlMs: setting(
+        duration('3s', '5m'),
+        '10s',
+        'How long a standby waits after the last sign of the active server before it takes over.',
+      ),
+      keyFile: unset(
+        path,
+        'A file with a private key of age, the same on all servers. It seals master.key in object ' +
+          'storage. gatehouse backup keygen makes one.',
+      ),
+      passphrase: secret(line(500), 'Seals master.key in object storage, instead of key_file.'),
+      litestream: setting(
+        line(4096),
+        'litestream',
+        'The program of Litestream, with role = "auto".',
+      ),
+      checkLease: setting(
+        choice('clock', 'bucket'),
+        'clock',
+        'How the active server knows, before it acknowledges a write, that no other one has taken ' +
+          'over: by its clock, or by a request to the bucket, for machines that can be suspended.',
+      ),
+      acknowledge: setting(
+        choice('local', 'replicated'),
+        'local',
+        'local acknowledges a write when it is on this disk, replicated when Litestream has it in ' +
+          'object storage, too. Needs [database] external_checkpoint.',
+      ),
+      socket: setting(
+        path,
+        '/run/litestream/litestream.sock',
+        'The control socket of Litestream, with role = "single".',
+      ),
+      timeoutMs: setting(duration('1s', '5m'), '10s', 'The longest wait for the replica.'),
+      onTimeout: setting(
+        choice('refuse', 'acknowledge'),
+        'refuse',
+        'What happens to writes while the replica cannot be reached: refuse answers 503 and starts ' +
+          'nothing; acknowledge goes on with this disk alone.',
+      ),
+    },
+  ),
 
   s3: table(
     'Object storage: Amazon S3, Cloudflare R2, MinIO, Garage or another S3-compatible one.',
