@@ -140,7 +140,7 @@ export function createApp(
     db,
     sections: sectionsOf(platform, { clockwork, delivery, relay, gate, notifications }),
   })
-  const replication = createReplication({ ...platform, settings: config.replication })
+  const replication = createReplication({ ...platform, config })
   const instanceHealth = createInstanceHealth({
     ...platform,
     replication,

@@ -20,6 +20,7 @@ const ROOMS = [
   ['console', /^src\/console\//],
   ['app', /^src\/app\.ts$/],
   ['supervisor', /^src\/supervisor\//],
+  ['failover', /^src\/failover\//],
   ['cli', /^src\/cli\//],
   ['main', /^src\/main\.ts$/],
 ] as const

@@ -28,10 +28,17 @@ export const serve: Command = {
       type: 'boolean',
       help: 'Serve requests, but run no jobs, deliveries, emails or bots. Use it to check a restored backup.',
     },
+    standby: {
+      type: 'boolean',
+      help: 'Wait for an active server and take over from it, instead of becoming the first one.',
+    },
   },
-  run: (invocation) => {
+  run: async (invocation) => {
     const role = roleIn(invocation.io.env)
     if (role) return serveUntilStopped(invocation, joinSupervisor(role))
+    if (invocation.config.replication.role === 'auto' || invocation.options.standby)
+      // Loaded here, because most servers are alone.
+      return (await import('./pair.ts')).serveInPair(invocation)
     return processCount(invocation.config.server.processes) > 1
       ? supervise(invocation)
       : serveUntilStopped(invocation, undefined)

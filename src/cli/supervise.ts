@@ -1,4 +1,4 @@
-import { type Config, formatErrors, type LoadResult } from '../config/index.ts'
+import { type Config, formatErrors } from '../config/index.ts'
 import { localUrl } from '../http/urls.ts'
 import { systemClock } from '../platform/clock.ts'
 import { conflict } from '../platform/errors.ts'
@@ -20,7 +20,8 @@ const MARGIN_MS = 2000
 type Supervisor = ReturnType<typeof createSupervisor>
 
 /** Serves by several processes until a signal. SIGHUP replaces them one after the other. */
-export async function supervise({ config, io, options }: Configured): Promise<ExitCode> {
+export async function supervise(invocation: Configured): Promise<ExitCode> {
+  const { config, io } = invocation
   if (process.platform !== 'linux') throw conflict(LINUX_ONLY)
   const log = logFor(config, io)
   const plan = planOf(
@@ -32,6 +33,7 @@ export async function supervise({ config, io, options }: Configured): Promise<Ex
   const launch = { args: process.argv.slice(2), env, cwd, memoryFd }
   const supervisor = createSupervisor({ log, clock: systemClock, launch, plan })
   const stopped = untilSignal(supervisor, log)
+  const reloading = createReloading(invocation, log)
   const isUp = await Promise.race([supervisor.start(), stopped])
   if (isUp === false) {
     await supervisor.stop()
@@ -40,8 +42,7 @@ export async function supervise({ config, io, options }: Configured): Promise<Ex
   if (isUp === true) {
     const url = localUrl({ ...config.server, port: plan.port })
     log.info('listening', { url, dataDir: config.dataDir, version: VERSION, processes: plan.count })
-    const load = () => loadChecked({ flags: flagsAmong(options), env, cwd })
-    reloadOnSignal({ supervisor, log, load, config, plan })
+    reloading.use(supervisor, plan)
   }
   return (await stopped).isClean ? EXIT.ok : EXIT.failure
 }
@@ -49,7 +50,8 @@ export async function supervise({ config, io, options }: Configured): Promise<Ex
 const LINUX_ONLY =
   'several processes can share a port only on Linux. Set [server] processes = 1 on this system'
 
-const planOf = (config: Config, port: number): Plan => ({
+/** How the processes of a server run on a port. */
+export const planOf = (config: Config, port: number): Plan => ({
   count: processCount(config.server.processes),
   port,
   stopMs: config.server.drainMs + GRACE_MS + LAST_WORDS_MS + MARGIN_MS,
@@ -71,35 +73,31 @@ function untilSignal(supervisor: Supervisor, log: Log): Promise<{ isClean: boole
   return promise
 }
 
-interface Reloading {
-  supervisor: Supervisor
-  log: Log
-  load: () => LoadResult
-  config: Config
-  plan: Plan
-}
+export type Reloading = ReturnType<typeof createReloading>
 
-/** Reloads at each SIGHUP. One that arrives during a reload is carried out after it. */
-function reloadOnSignal({ supervisor, log, load, config, plan }: Reloading) {
-  let current = { server: config.server, plan }
+/** Reloads at each SIGHUP, once there are processes. A signal during a reload is carried out after it. */
+export function createReloading({ config, options, io }: Configured, log: Log) {
+  const { env, cwd } = io
+  let current: { supervisor: Supervisor; server: Config['server']; plan: Plan } | undefined
   let reloading = Promise.resolve()
 
   async function reload() {
-    const loaded = load()
+    if (!current) return log.warn('not reloaded: this server is not serving')
+    const { supervisor, server: before, plan } = current
+    const loaded = loadChecked({ flags: flagsAmong(options), env, cwd })
     if (!loaded.ok)
       return log.error('not reloaded: the configuration is invalid', {
         errors: formatErrors(loaded.errors).trimEnd(),
       })
     const { server } = loaded.config
-    const { host, port } = current.server
-    const isSamePlace = server.host === host && server.port === port
-    const next = planOf(loaded.config, isSamePlace ? current.plan.port : freePort(server))
+    const isSamePlace = server.host === before.host && server.port === before.port
+    const next = planOf(loaded.config, isSamePlace ? plan.port : freePort(server))
     log.info('reloading', { processes: next.count })
     const isReloaded = await supervisor.reload(next)
     if (supervisor.isStopping()) return
     if (!isReloaded)
       return log.error('not reloaded: a new process did not start; the old ones go on')
-    current = { server, plan: next }
+    current = { supervisor, server, plan: next }
     log.info('reloaded', { processes: next.count })
   }
 
@@ -108,4 +106,11 @@ function reloadOnSignal({ supervisor, log, load, config, plan }: Reloading) {
       .then(reload)
       .catch((error) => log.error('not reloaded', { error: sentenceOf(error) }))
   })
+
+  return {
+    /** From now on, reloads the processes of this supervisor. */
+    use(supervisor: Supervisor, plan: Plan) {
+      current = { supervisor, server: config.server, plan }
+    },
+  }
 }

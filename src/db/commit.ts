@@ -73,6 +73,7 @@ export function createCommit(
   let observer: CommitObserver | undefined
   let putOff: (() => void)[] = []
   let confirmations: Confirmations | undefined
+  let isOpen = () => true
 
   const commit: Commit = (work, wait) => queueFor(OWN_LANE, work, wait)
 
@@ -81,6 +82,7 @@ export function createCommit(
   const queueFor = <T>(tenantId: string, work: Work<T>, wait: Wait = 'replica'): Promise<T> =>
     new Promise((resolve, reject) => {
       if (areWritesRefused()) return reject(new WriteRefused('writes are not allowed here'))
+      if (!isOpen()) return reject(notActive({ isStored: false }))
       const refusal = confirmations?.refusal(wait)
       if (refusal) return reject(refusal)
       const queued = { work, wait, resolve: resolve as (value: unknown) => void, reject }
@@ -109,14 +111,16 @@ export function createCommit(
 
   /** A failure is reported at once; a result when the replica has it, too, if there is one. */
   function finish(part: Part, outcome: Outcome) {
-    if (!confirmations || 'error' in outcome) return settle(part, outcome)
-    confirmations.hold(part.wait, {
-      settle: () => part.resolve(outcome.value),
-      refuse(error) {
-        part.reject(error)
-        observer?.failed(1)
-      },
-    })
+    if ('error' in outcome) return settle(part, outcome)
+    const refuse = (error: StorageError) => {
+      part.reject(error)
+      observer?.failed(1)
+    }
+    // Looked at last: what another server restores has all that was confirmed before it took over.
+    const acknowledge = () =>
+      isOpen() ? part.resolve(outcome.value) : refuse(notActive({ isStored: true }))
+    if (!confirmations) return acknowledge()
+    confirmations.hold(part.wait, { settle: acknowledge, refuse })
   }
 
   /** Never waits inside SQLite, which would block the event loop; a locked-out group is retried. */
@@ -226,8 +230,7 @@ export function createCommit(
 
   /** Resolves when everything queued so far is settled. */
   async function drain() {
-    // Also while the replica refuses work, of which nothing may begin.
-    while (queue.size() > 0) await commit(() => undefined, 'disk').catch(ignoreStorageError)
+    while (queue.size() > 0) await Bun.sleep(1)
     await confirmations?.settled()
   }
 
@@ -244,11 +247,24 @@ export function createCommit(
     confirmations = createConfirmations(replica)
   }
 
+  /** From now on, nothing is written or acknowledged while `isHeld` is false. */
+  const fenceBy = (isHeld: () => boolean) => {
+    isOpen = isHeld
+  }
+
   /** Inside a piece of work: runs `tell`, which can't be undone, only once the work is on disk. */
   const afterCommit = (tell: () => void) => void putOff.push(tell)
 
-  return { commit, commitFor, drain, failed, observe, confirmBy, afterCommit }
+  return { commit, commitFor, drain, failed, observe, confirmBy, fenceBy, afterCommit }
 }
+
+const notActive = ({ isStored }: { isStored: boolean }) =>
+  new StorageError(
+    isStored
+      ? 'another server may have taken over, so the write may be lost or stored'
+      : 'another server may have taken over, so nothing is written',
+    { isStored },
+  )
 
 function settle({ resolve, reject }: Part, outcome: Outcome) {
   if ('error' in outcome) reject(outcome.error)
@@ -258,8 +274,4 @@ function settle({ resolve, reject }: Part, outcome: Outcome) {
 function tellOfLosses(observer: CommitObserver, outcomes: Outcome[]) {
   const lost = outcomes.filter((one) => 'error' in one && one.error instanceof StorageError)
   if (lost.length > 0) observer.failed(lost.length)
-}
-
-function ignoreStorageError(error: unknown) {
-  if (!(error instanceof StorageError)) throw error
 }

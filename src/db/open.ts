@@ -99,11 +99,8 @@ export function openDatabase(options: DatabaseOptions) {
   const files = createFileIdentity(file)
   refuseMoved(client, options.dataDir)
   const close = options.externalCheckpoint ? closeLeavingLog(client) : () => closeWithLog(client)
-  const { commit, commitFor, drain, failed, observe, confirmBy, afterCommit } = createCommit(
-    client,
-    files.requireInPlace,
-    noteError,
-  )
+  const { commit, commitFor, drain, failed, observe, confirmBy, fenceBy, afterCommit } =
+    createCommit(client, files.requireInPlace, noteError)
   let drops = 0
   const caches = new Set<() => void>()
   const dropCaches = () => {
@@ -128,6 +125,7 @@ export function openDatabase(options: DatabaseOptions) {
     together: createTogether({ client, commitFor, dropCaches }),
     observe,
     confirmBy,
+    fenceBy,
     afterCommit,
     drain,
     /** Changes whenever caches of data have to forget: another process commits, or a transaction fails. */

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { Elysia, t } from 'elysia'
 import type { FileLoss } from '../db/file-identity.ts'
 import type { Db } from '../db/open.ts'
-import { notFound } from '../platform/errors.ts'
+import { notFound, unavailable } from '../platform/errors.ts'
 import { installationOf, markOf } from '../platform/installation.ts'
 import type { Metrics } from '../platform/metrics/index.ts'
 import { createProcessMetrics } from '../platform/metrics/process.ts'
@@ -39,6 +39,7 @@ export function createHealth(parts: {
   const ping = db.orm.select({ one: sql`1` }).from(sql`sqlite_schema`).limit(1).prepare()
   const installation = installationOf(db)
   const alive = { status: 'alive', ...(installation && { installation: markOf(installation) }) }
+  const mayServe = siblings.tenure?.fence.isOpen ?? (() => true)
   let state: 'starting' | 'ready' | 'draining' = 'starting'
   const watch = metricsEnabled ? createOwnMetrics(metrics, db) : undefined
   siblings.onScrape(() => {
@@ -48,6 +49,7 @@ export function createHealth(parts: {
 
   function readiness(): string {
     if (state !== 'ready') return state
+    if (!mayServe()) return 'not active'
     const loss = db.files.loss()
     if (loss) return LOST[loss.reason]
     try {
@@ -56,6 +58,12 @@ export function createHealth(parts: {
     } catch {
       return 'database unavailable'
     }
+  }
+
+  /** Refuses requests once another server may answer them. */
+  function refuseWithoutLease({ url }: Request) {
+    if (mayServe() || WITHOUT_DATABASE.test(new URL(url).pathname)) return
+    throw unavailable('another server may have taken over, so this one answers nothing')
   }
 
   /**
@@ -70,6 +78,7 @@ export function createHealth(parts: {
   const routes = new Elysia({ name: 'health', tags: ['operations'] })
     .onRequest(({ request }) => {
       refuseWithoutDatabase(request)
+      if (siblings.tenure) refuseWithoutLease(request)
     })
     .get('/healthz', () => alive, {
       detail: { summary: 'Check that the process is alive' },

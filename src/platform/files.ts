@@ -1,4 +1,15 @@
-import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 import { conflict } from './errors.ts'
 
 /** Syncs a file's content or a directory's names to disk, with the changes that `before` makes. */
@@ -31,4 +42,23 @@ export function giveName(draft: string, name: string) {
     return
   }
   rmSync(draft)
+}
+
+/** Replaces a small file, so that a crash leaves the old one or the new one. */
+export function writeDurably(file: string, text: string) {
+  const draft = `${file}.new`
+  writeFileSync(draft, text, { mode: 0o600 })
+  sync(draft)
+  renameSync(draft, file)
+  sync(dirname(file))
+}
+
+/** The text of a file; undefined if there is none. */
+export function readIfAny(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
 }

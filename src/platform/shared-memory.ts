@@ -1,4 +1,5 @@
 import type { BucketMemory } from './bucket-memory.ts'
+import { createFence, FENCE_BYTES, type Fence } from './fence.ts'
 
 /** Every rate limit that the processes of a server keep together. Each has a region of its own. */
 export const SHARED_LIMITS = [
@@ -35,8 +36,14 @@ const ENTRIES = SETS * WAYS
 const SEED_BYTES = 8
 const REGION_BYTES = 4 * SETS + 8 * ENTRIES + 8 * ENTRIES
 
+const FENCE_START = SEED_BYTES + SHARED_LIMITS.length * REGION_BYTES
+
 /** The size of the memory, of which the system provides only the pages that are used. */
-export const SHARED_BYTES = SEED_BYTES + SHARED_LIMITS.length * REGION_BYTES
+export const SHARED_BYTES = FENCE_START + FENCE_BYTES
+
+/** The fence of a server that can be one of several. */
+export const fenceIn = ({ bytes }: Pick<SharedMemory, 'bytes'>): Fence =>
+  createFence(bytes, FENCE_START)
 
 /** Spins before a lock counts as left behind by a killed process. Its holder needs a few. */
 const MAX_SPINS = 100_000

@@ -1,5 +1,7 @@
+import type { Fence } from './fence.ts'
 import type { Family } from './metrics/family.ts'
 import type { Metrics } from './metrics/index.ts'
+import type { PairState } from './replication/pair.ts'
 import type { SharedMemory } from './shared-memory.ts'
 
 /** What one process tells the others: where they may find work or news at once. */
@@ -11,6 +13,10 @@ export interface Siblings {
   readonly count: number
   /** Memory that all of them see; undefined in a server of one process. */
   readonly memory: SharedMemory | undefined
+  /** Of a server that shares its data with others: the lease it serves with. */
+  readonly tenure: { generation: number; fence: Pick<Fence, 'isOpen' | 'isPublished'> } | undefined
+  /** The other servers that share the data, as last seen; undefined without any. */
+  pair(): PairState | undefined
   /** Tells the other processes. Not reliable: they find everything in the database later. */
   tell(topic: Topic, about?: string): void
   /** Calls `listener` whenever another process tells of `topic`. */
@@ -25,6 +31,8 @@ export interface Siblings {
 export const ALONE: Siblings = {
   count: 1,
   memory: undefined,
+  tenure: undefined,
+  pair: () => undefined,
   tell: () => {},
   on: () => {},
   onScrape: () => {},

@@ -1,7 +1,8 @@
 import { type Clock, sleep } from '../platform/clock.ts'
 import { HOUR_MS, MINUTE_MS } from '../platform/durations.ts'
 import type { Log } from '../platform/log.ts'
-import type { FromWorker, Role } from './protocol.ts'
+import type { PairState } from '../platform/replication/pair.ts'
+import type { FromWorker, Role, ToWorker } from './protocol.ts'
 import { createScrapes } from './scrapes.ts'
 import { type Ending, type Launch, startWorker, type WorkerProcess } from './worker-process.ts'
 
@@ -15,7 +16,7 @@ const LAST_RESTART_MS = 30_000
 /** A process that has run for this long starts with the first delay again. */
 const STEADY_MS = MINUTE_MS
 
-type Place = Omit<Role, 'startedMs'>
+type Place = Omit<Role, 'startedMs' | 'generation'>
 
 /** What the supervisor itself takes from the configuration. */
 export interface Plan {
@@ -44,6 +45,7 @@ export function createSupervisor(parts: {
   let { plan } = parts
   let isStopping = false
   let failed = false
+  let pair: ToWorker | undefined
 
   /** Resolves once all processes serve; false if one can't. The first one migrates the database. */
   async function start(): Promise<boolean> {
@@ -81,7 +83,9 @@ export function createSupervisor(parts: {
     scrapes.end(worker)
     if (code !== 0) failed = true
     const { number, pid } = worker
-    const isExpected = isStopping ? code === 0 : serving.get(number) !== worker
+    const isExpected = isStopping
+      ? code === 0 || signal === 'SIGKILL'
+      : serving.get(number) !== worker
     if (isExpected) return
     log.error('process ended', { process: number, pid, code, signal })
     if (!isStopping) void restart(worker)
@@ -129,25 +133,43 @@ export function createSupervisor(parts: {
     cancel()
   }
 
-  /** Ends all processes. Returns false if one of them failed. */
-  async function stop(): Promise<boolean> {
+  /**
+   * Ends all processes. Returns false if one of them failed. They first report for a while that they
+   * are not ready, unless another server is waiting to serve instead.
+   */
+  async function stop({ isAwaited = false } = {}): Promise<boolean> {
     isStopping = true
     failed = false
-    await Promise.all([...workers].map((worker) => finish(worker, true)))
+    await Promise.all([...workers].map((worker) => finish(worker, !isAwaited)))
     return !failed
   }
 
-  /** Ends all processes immediately. */
+  /** Asks all processes to end immediately. */
   function kill() {
     for (const worker of workers) worker.send({ is: 'end' })
   }
 
+  /** Kills all processes, and resolves once none is left. */
+  async function destroy() {
+    isStopping = true
+    const all = [...workers]
+    for (const worker of all) worker.kill()
+    await Promise.all(all.map(({ exited }) => exited))
+  }
+
+  /** Tells all processes of the other servers, also those that start later. */
+  function tellOfPair(state: PairState) {
+    pair = { is: 'pair', state }
+    for (const worker of workers) worker.send(pair)
+  }
+
   function receive(from: WorkerProcess, message: FromWorker) {
+    if (message.is === 'ready' && pair) from.send(pair)
     if (message.is === 'scrape') void scrapes.answer(from, message.id)
     else if (message.is === 'families') scrapes.settle(from)
     else if (message.is === 'told')
       for (const worker of workers) if (worker !== from) worker.send(message)
   }
 
-  return { start, reload, stop, kill, isStopping: () => isStopping }
+  return { start, reload, stop, kill, destroy, tellOfPair, isStopping: () => isStopping }
 }

@@ -40,5 +40,6 @@ export function inheritedMemory(startedMs: number): SharedMemory {
   return { bytes, offsetMs: startedMs }
 }
 
-const bytesOf = (fd: number): ArrayBuffer =>
+/** The memory behind a descriptor. */
+export const bytesOf = (fd: number): ArrayBuffer =>
   Bun.mmap(`/proc/self/fd/${fd}`, { shared: true }).buffer

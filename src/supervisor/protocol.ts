@@ -1,4 +1,5 @@
 import type { Family } from '../platform/metrics/family.ts'
+import type { PairState } from '../platform/replication/pair.ts'
 import type { Topic } from '../platform/siblings.ts'
 
 /** What the supervisor gives a process when it starts it, as JSON in `WORKER_VARIABLE`. */
@@ -11,6 +12,8 @@ export interface Role {
   startedMs: number
   /** Whether the installation has just been started, so that its first steps are shown. */
   isFirst: boolean
+  /** Of the lease that the server holds, if it is one of several of which only the holder may serve. */
+  generation?: number | undefined
 }
 
 /** The descriptor of the shared memory in a process that a supervisor started. */
@@ -37,5 +40,7 @@ export type ToWorker =
   /** Exit immediately. */
   | { is: 'end' }
   | { is: 'collect' }
+  /** What the server knows of those that share its data. */
+  | { is: 'pair'; state: PairState }
   /** The metrics of all processes, as text. */
   | { is: 'scraped'; id: number; text: string }

@@ -14,6 +14,8 @@ export interface Launch {
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   memoryFd: number
+  /** Of the lease, see `Role`. */
+  generation?: number | undefined
   receive: (from: WorkerProcess, message: FromWorker) => void
 }
 
@@ -25,14 +27,14 @@ export interface Ending {
 
 /** Starts a process that serves in this role. It writes to the same output as the supervisor. */
 export function startWorker(
-  { args, env, cwd, memoryFd, receive }: Launch,
-  place: Omit<Role, 'startedMs'>,
+  { args, env, cwd, memoryFd, generation, receive }: Launch,
+  place: Omit<Role, 'startedMs' | 'generation'>,
 ) {
   const isReady = Promise.withResolvers<boolean>()
   const stdio: (number | 'ignore' | 'inherit')[] = ['ignore', 'inherit', 'inherit']
   stdio[MEMORY_FD] = memoryFd
   let hasEnded = false
-  const role: Role = { ...place, startedMs: performance.now() }
+  const role: Role = { ...place, generation, startedMs: performance.now() }
   const child = Bun.spawn([...program, ...args], {
     cwd,
     env: { ...env, [WORKER_VARIABLE]: JSON.stringify(role) },

@@ -1,6 +1,8 @@
 import { WORKER_VARIABLE } from '../config/environment.ts'
 import type { Family } from '../platform/metrics/family.ts'
 import type { Metrics } from '../platform/metrics/index.ts'
+import type { PairState } from '../platform/replication/pair.ts'
+import { fenceIn } from '../platform/shared-memory.ts'
 import type { Siblings, Topic } from '../platform/siblings.ts'
 import { inheritedMemory } from './memory.ts'
 import type { FromWorker, Role, ToWorker } from './protocol.ts'
@@ -19,9 +21,11 @@ export function roleIn(env: Readonly<Record<string, string | undefined>>): Role 
 }
 
 /** Connects this process to its supervisor and, through it, to its siblings. */
-export function joinSupervisor({ number, count, port, startedMs, isFirst }: Role) {
+export function joinSupervisor({ number, count, port, startedMs, isFirst, generation }: Role) {
   const listeners = new Map<Topic, (about: string) => void>()
   const scrapes = new Map<number, (text: string) => void>()
+  const memory = inheritedMemory(startedMs)
+  let pair: PairState | undefined
   let families = (): Family[] => []
   let scrapeCount = 0
   const stopAsked = Promise.withResolvers<StopReason>()
@@ -42,6 +46,9 @@ export function joinSupervisor({ number, count, port, startedMs, isFirst }: Role
         return process.exit(1)
       case 'collect':
         return send({ is: 'families', families: families() })
+      case 'pair':
+        pair = message.state
+        return
       case 'scraped':
         return scrapes.get(message.id)?.(message.text)
     }
@@ -66,7 +73,9 @@ export function joinSupervisor({ number, count, port, startedMs, isFirst }: Role
 
   const siblings: Siblings = {
     count,
-    memory: inheritedMemory(startedMs),
+    memory,
+    tenure: generation === undefined ? undefined : { generation, fence: fenceIn(memory) },
+    pair: () => pair,
     tell: (topic, about = '') => send({ is: 'told', topic, about }),
     on: (topic, listener) => void listeners.set(topic, listener),
     onScrape: (read) => {

@@ -4,6 +4,9 @@ import { invalid } from '../errors.ts'
 
 /** The format of age, https://age-encryption.org/v1. Loaded only when something is encrypted. */
 
+/** What seals a short text: a passphrase, or the first of some private keys of age. */
+export type Means = { passphrase: string } | { identities: readonly string[] }
+
 type Bytes = AsyncIterable<Uint8Array>
 
 /** A new key pair: `recipient` (`age1…`) encrypts, and `identity` decrypts. */
@@ -48,6 +51,24 @@ function addIdentity(decrypter: Decrypter, identity: string) {
       rule: 'format',
     })
   }
+}
+
+/** Seals a short text, as base64. */
+export async function sealText(text: string, means: Means): Promise<string> {
+  const encrypter = new Encrypter()
+  if ('passphrase' in means) encrypter.setPassphrase(means.passphrase)
+  else encrypter.addRecipient(await identityToRecipient(means.identities[0] ?? ''))
+  return Buffer.from(await encrypter.encrypt(text)).toString('base64')
+}
+
+/** Opens what `sealText` made. Throws `invalid` with other means. */
+export async function openText(sealed: string, means: Means): Promise<string> {
+  const decrypter = new Decrypter()
+  if ('passphrase' in means) decrypter.addPassphrase(means.passphrase)
+  else for (const identity of means.identities) addIdentity(decrypter, identity)
+  return decrypter.decrypt(Buffer.from(sealed, 'base64'), 'text').catch(() => {
+    throw invalid('it was sealed with another passphrase or key', { rule: 'mismatch' })
+  })
 }
 
 const webStream = (source: Bytes) =>

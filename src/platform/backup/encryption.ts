@@ -1,4 +1,5 @@
 import { invalid } from '../errors.ts'
+import type { Means } from './age.ts'
 
 /** Ends the name of an encrypted archive. */
 export const ENCRYPTED = '.age'
@@ -33,6 +34,14 @@ export async function* decrypted(source: Bytes, identities: readonly string[]): 
       rule: 'required',
     })
 }
+
+/** Seals a short text, as base64. */
+export const sealedText = async (text: string, means: Means): Promise<string> =>
+  (await age()).sealText(text, means)
+
+/** Opens what `sealedText` made. Throws `invalid` with other means. */
+export const unsealedText = async (sealed: string, means: Means): Promise<string> =>
+  (await age()).openText(sealed, means)
 
 /** The first bytes of every file that age has encrypted. */
 const MAGIC = Buffer.from('age-encryption.org/')

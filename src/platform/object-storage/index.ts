@@ -99,15 +99,21 @@ export function createObjectStorage(settings: ObjectStorageSettings, patience: P
    * Writes a small object and returns its etag; undefined if the condition isn't met. After an error,
    * it may have been written or not.
    */
-  const writeText = (
+  const write = (
     url: string,
-    text: string,
+    content: string | Uint8Array,
     condition?: Condition,
   ): Promise<string | undefined> =>
     on(url, async (client, key) => {
       const headers = headersOf(condition) as Record<string, string>
       try {
-        const response = await client.putObject(key, text, JSON_TYPE, undefined, headers as never)
+        const response = await client.putObject(
+          key,
+          content as string,
+          JSON_TYPE,
+          undefined,
+          headers as never,
+        )
         return client.sanitizeETag(response.headers.get('etag') ?? '')
       } catch (error) {
         if (condition && isConditionUnmet(error)) return undefined
@@ -151,7 +157,7 @@ export function createObjectStorage(settings: ObjectStorageSettings, patience: P
     })
   }
 
-  return { sizeOf, read, readText, writeText, remove, removeFolder, list, upload }
+  return { sizeOf, read, readText, write, remove, removeFolder, list, upload }
 }
 
 const JSON_TYPE = 'application/json'

@@ -1,9 +1,12 @@
 import type { Config } from '../../config/index.ts'
 import type { Db } from '../../db/open.ts'
 import type { Clock } from '../clock.ts'
+import { unavailable } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/index.ts'
+import type { Siblings } from '../siblings.ts'
 import { syncWithLitestream } from './litestream.ts'
+import { openSharedFolder, type SharedFolder } from './pair.ts'
 
 const CONFIRM_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10] as const
 
@@ -22,12 +25,16 @@ export function createReplication(parts: {
   clock: Clock
   log: Log
   metrics: Metrics
-  settings: Config['replication']
+  siblings: Siblings
+  config: Pick<Config, 'replication' | 's3'>
 }) {
-  const { db, clock, log, metrics, settings } = parts
+  const { db, clock, log, metrics, siblings, config } = parts
+  const { tenure } = siblings
+  const settings = config.replication
   const { acknowledge, socket, timeoutMs, onTimeout } = settings
   const listeners: ((stall: Stall) => void)[] = []
   let stall: Stall | undefined
+  let folder: SharedFolder | undefined
   metrics.gauge(
     'replication_stalled',
     'Processes that cannot reach the replica which confirms their writes.',
@@ -44,13 +51,24 @@ export function createReplication(parts: {
 
   /** From now on, writes are acknowledged once they are replicated, if that is configured. */
   function start() {
+    if (tenure) db.fenceBy(tenure.fence.isOpen)
     if (acknowledge === 'replicated') db.confirmBy({ confirm, timeoutMs, onTimeout, onChange })
   }
 
   async function confirm() {
     const began = clock.monotonic()
     await syncWithLitestream({ socket, file: db.file, timeoutMs })
+    if (tenure) await requireTenure(tenure)
     duration.observe((clock.monotonic() - began) / 1000)
+  }
+
+  /** What is uploaded counts only where the next active server looks for it. */
+  async function requireTenure({ generation, fence }: NonNullable<Siblings['tenure']>) {
+    if (!fence.isPublished()) throw unavailable('the database has not been uploaded yet')
+    if (settings.checkLease === 'clock') return
+    folder ??= openSharedFolder(config)
+    const found = await folder.leases.read()
+    if (found?.lease.generation !== generation) throw unavailable('another server has taken over')
   }
 
   function onChange(reason: string | undefined) {
@@ -69,6 +87,8 @@ export function createReplication(parts: {
     start,
     /** Undefined while the replica confirms writes, or isn't asked to. */
     stall: () => stall,
+    /** The other servers that share the data; undefined without any. */
+    pair: siblings.pair,
     /** Calls `listener` with a stall that is over. */
     onResume: (listener: (stall: Stall) => void) => void listeners.push(listener),
   }

@@ -5,14 +5,14 @@ const MARGIN_MS = 2000
 
 /**
  * Asks the Litestream on a control socket to upload everything that was committed to `file` before the
- * call. Resolves once it has; rejects with an `AppError` otherwise. One call at a time is enough: the
- * server carries out calls one after the other.
+ * call. Resolves once it has, with the number of the last transaction there; rejects with an
+ * `AppError` otherwise. One call at a time is enough: the server carries out calls one after the other.
  */
 export async function syncWithLitestream(parts: {
   socket: string
   file: string
   timeoutMs: number
-}): Promise<void> {
+}): Promise<{ replicated_txid?: number }> {
   const { socket, file, timeoutMs } = parts
   const timeout = Math.ceil(timeoutMs / 1000)
   try {
@@ -25,6 +25,7 @@ export async function syncWithLitestream(parts: {
     })
     const text = await response.text()
     if (!response.ok) throw refused(response.status, text, file)
+    return JSON.parse(text)
   } catch (error) {
     throw error instanceof AppError ? error : unavailable(`Litestream does not answer on ${socket}`)
   }

@@ -1,0 +1,79 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { databaseFile } from '../db/open.ts'
+import { stampOf } from '../platform/clock.ts'
+import { sync, writeDurably } from '../platform/files.ts'
+import { newId } from '../platform/ids.ts'
+
+const StateSchema = Type.Object({
+  id: Type.String(),
+  /** The last generation in which this server was active. */
+  generation: Type.Optional(Type.Integer()),
+  /** Whether it gave up its lease, after all that it had was uploaded. */
+  isReleased: Type.Optional(Type.Boolean()),
+})
+
+export type ServerState = Static<typeof StateSchema>
+
+/** Folder of what belongs to this server alone, in a data directory. */
+export const pairFolder = (dataDir: string) => join(dataDir, 'replication')
+
+const setAsideFolder = (dataDir: string) => join(dataDir, 'set-aside')
+
+/** What a server knows of itself in its data directory. */
+export function openServerState(dataDir: string) {
+  const file = join(pairFolder(dataDir), 'server.json')
+  mkdirSync(pairFolder(dataDir), { recursive: true, mode: 0o700 })
+  let state: ServerState = existsSync(file)
+    ? Value.Parse(StateSchema, JSON.parse(readFileSync(file, 'utf8')))
+    : { id: newId() }
+
+  function change(more: Partial<ServerState>) {
+    state = { ...state, ...more }
+    writeDurably(file, JSON.stringify(state))
+  }
+
+  if (!existsSync(file)) change({})
+  return { get: () => state, change }
+}
+
+/** The files of the database, and where Litestream keeps its progress. */
+const filesOf = (dataDir: string): string[] => {
+  const file = databaseFile(dataDir)
+  const progress = join(dirname(file), `.${basename(file)}-litestream`)
+  return [file, `${file}-wal`, `${file}-shm`, progress].filter(existsSync)
+}
+
+/** Where Litestream keeps the files of a database that it has not uploaded, or uploaded last. */
+export const progressFolder = (dataDir: string) => {
+  const file = databaseFile(dataDir)
+  return join(dirname(file), `.${basename(file)}-litestream`, 'ltx', '0')
+}
+
+/** Deletes a database all of which is in object storage. */
+export function removeDatabase(dataDir: string) {
+  for (const name of filesOf(dataDir)) rmSync(name, { recursive: true })
+}
+
+/**
+ * Moves away the database of a server that was active before, because it can have writes that no
+ * other server has. Returns the folder.
+ */
+export function setAside(dataDir: string, { generation = 0 }: ServerState, now: number): string {
+  const folder = join(setAsideFolder(dataDir), `${stampOf(now)}-generation-${generation}`)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  for (const name of filesOf(dataDir)) renameSync(name, join(folder, basename(name)))
+  sync(folder)
+  sync(dataDir)
+  return folder
+}
+
+/** The folders of databases that were set aside, oldest first. */
+export const listSetAside = (dataDir: string): string[] =>
+  existsSync(setAsideFolder(dataDir))
+    ? readdirSync(setAsideFolder(dataDir))
+        .toSorted()
+        .map((name) => join(setAsideFolder(dataDir), name))
+    : []

@@ -1,0 +1,171 @@
+import { existsSync } from 'node:fs'
+import { messageOf } from '../db/errors.ts'
+import { databaseFile } from '../db/open.ts'
+import { bootMs } from '../platform/boot-clock.ts'
+import { systemClock } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
+import type { Lease, StoredLease } from '../platform/replication/lease.ts'
+import type { SharedFolder } from '../platform/replication/pair.ts'
+import { requireAtomicWrites } from '../platform/replication/probe.ts'
+import type { Report } from '../platform/replication/reports.ts'
+import { type createSealedKey, keyIdIn } from '../platform/replication/sealed-key.ts'
+import { VERSION } from '../platform/version.ts'
+import { listSetAside, type openServerState, removeDatabase, setAside } from './data-directory.ts'
+import { createLeaseWatch } from './lease-watch.ts'
+import type { Taken } from './tenure.ts'
+import type { WarmCopy } from './warm-copy.ts'
+
+/** How long a server that stepped down leaves the lease to others, in times to live. */
+const YIELDS = 3
+
+/** A turn as the active server. */
+export interface Turn {
+  taken: Taken
+  /** The lease before. */
+  before: StoredLease | undefined
+  /** Where the data comes from: this server's own database, or the copy of another one's. */
+  from: 'own' | 'copy'
+}
+
+export type Standby = ReturnType<typeof createStandby>
+
+/** Follows the active server, and takes the lease once that is gone. */
+export function createStandby(parts: {
+  me: Lease['server']
+  ttlMs: number
+  acknowledge: Lease['acknowledge']
+  dataDir: string
+  folder: SharedFolder
+  sealedKey: ReturnType<typeof createSealedKey>
+  state: ReturnType<typeof openServerState>
+  copy: WarmCopy
+  log: Log
+  /** Whether it waits for a first active server instead of becoming it. */
+  waits: boolean
+}) {
+  const { me, ttlMs, acknowledge, dataDir, folder, sealedKey, state, copy, log, waits } = parts
+  const watch = createLeaseWatch({ store: folder.leases, me, ttlMs, acknowledge })
+  let yieldsUntilMs = Number.NEGATIVE_INFINITY
+  let lease: Lease | undefined
+  let reason: string | undefined = 'it has just started'
+  let caughtUpAt: number | undefined
+  let reportedAtMs = Number.NEGATIVE_INFINITY
+  let isProbed = false
+
+  /** Looks at the lease once. Returns a turn if it could take it. */
+  async function look(): Promise<Turn | undefined> {
+    const { stored, isExpired } = await watch.look()
+    lease = stored?.lease
+    if (!stored) return takeFirst()
+    const isOwn = ownsDataOf(stored.lease)
+    if (!isOwn) await prepare(stored.lease)
+    reason = isOwn ? undefined : reasonAgainst(stored.lease)
+    void report()
+    if (reason !== undefined || !isFree(stored.lease, isExpired)) return undefined
+    const taken = await watch.take(stored, causeOf(stored.lease, isOwn))
+    return taken && { taken, before: stored, from: isOwn ? 'own' : 'copy' }
+  }
+
+  async function takeFirst(): Promise<Turn | undefined> {
+    reason = waits ? 'it waits for a first active server' : undefined
+    if (waits) return undefined
+    if (!isProbed) await requireAtomicWrites(folder)
+    isProbed = true
+    const taken = await watch.take(undefined, 'first')
+    return taken && { taken, before: undefined, from: 'own' }
+  }
+
+  /** Whether nobody was active since this server was, so that its database has everything. */
+  const ownsDataOf = ({ server, generation }: Lease): boolean =>
+    server.id === me.id &&
+    state.get().generation === generation &&
+    existsSync(databaseFile(dataDir))
+
+  async function prepare(current: Lease) {
+    if (existsSync(databaseFile(dataDir))) clearAway(current)
+    await copy.follow(current)
+    const txid = copy.txid()
+    if (txid !== undefined && txid >= BigInt(`0x${current.txid ?? '0'}`))
+      caughtUpAt = systemClock.monotonic()
+    await ensureKey(current)
+  }
+
+  function clearAway({ generation, server }: Lease) {
+    const before = state.get()
+    if (before.isReleased) return removeDatabase(dataDir)
+    const to = setAside(dataDir, before, systemClock.now())
+    log.error('the database was set aside, because another server has taken over since', {
+      folder: to,
+      active: server.name,
+      generation,
+    })
+  }
+
+  async function ensureKey({ keyId }: Lease) {
+    if (keyId === undefined || keyIdIn(dataDir) === keyId || !sealedKey.canSeal) return
+    await sealedKey.fetch(keyId)
+    log.info('master.key was received', { keyId })
+  }
+
+  function reasonAgainst(current: Lease): string | undefined {
+    if (!copy.isReady(current)) return 'its copy of the database is not complete yet'
+    const { keyId } = current
+    if (keyId !== undefined && keyIdIn(dataDir) !== keyId)
+      return `it does not have master.key (${keyId}). Copy the file, or set [replication] key_file on all servers`
+    return undefined
+  }
+
+  /** Whether its holder has stopped, or has given it up for this server among others. */
+  function isFree({ state, handover }: Lease, isExpired: boolean): boolean {
+    if (state !== 'released') return isExpired
+    if (bootMs() < yieldsUntilMs) return false
+    return isExpired || handover?.to === undefined || handover.to === me.id
+  }
+
+  const lagMs = () =>
+    caughtUpAt === undefined ? 0 : Math.max(0, Math.round(systemClock.monotonic() - caughtUpAt))
+
+  const reportOfNow = (): Report => ({
+    ...me,
+    version: VERSION,
+    isReady: reason === undefined,
+    ...(reason !== undefined && { reason }),
+    lagMs: lagMs(),
+    setAside: listSetAside(dataDir),
+    reportedAt: systemClock.now(),
+  })
+
+  async function report() {
+    const now = bootMs()
+    if (now - reportedAtMs < ttlMs) return
+    reportedAtMs = now
+    try {
+      await folder.reports.write(reportOfNow())
+    } catch (error) {
+      log.warn('the report of this standby cannot be stored', { reason: messageOf(error) })
+    }
+  }
+
+  return {
+    look,
+    lease: () => lease,
+    report: reportOfNow,
+    /** Whether the lease changes hands now, so that each moment counts. */
+    isUrgent: () => lease !== undefined && (lease.state !== 'held' || lease.handover !== undefined),
+    /** Leaves the lease to others for a while. */
+    yield: () => {
+      yieldsUntilMs = bootMs() + YIELDS * ttlMs
+    },
+    /** Forgets what was reported and seen, at the end of a turn as the active server. */
+    begin: () => {
+      caughtUpAt = undefined
+      reportedAtMs = Number.NEGATIVE_INFINITY
+      reason = 'it has just started'
+    },
+  }
+}
+
+function causeOf({ state }: Lease, isOwn: boolean): Lease['cause'] {
+  if (isOwn) return 'restart'
+  return state === 'released' ? 'handover' : 'expiry'
+}

@@ -1,0 +1,164 @@
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { sleep, systemClock } from '../platform/clock.ts'
+import { readIfAny, writeDurably } from '../platform/files.ts'
+import type { Log } from '../platform/log.ts'
+import type { Lease } from '../platform/replication/lease.ts'
+import { txidText } from './empty-file.ts'
+import type { Litestream, LitestreamProcess } from './litestream.ts'
+
+const LOOK_MS = 10
+/** Delays before a run that ended is started again. */
+const FIRST_RESTART_MS = 500
+const LAST_RESTART_MS = 30_000
+/** A copy that is behind and doesn't move for this long is followed by a new run, and then made again. */
+const STUCK_MS = 60_000
+
+/** Where a copy is to be: on a path, up to a transaction if a later path continues from there. */
+interface Segment {
+  path: string
+  until: bigint | undefined
+}
+
+export type WarmCopy = ReturnType<typeof createWarmCopy>
+
+/** Keeps a copy of the database of the active server, to be ready within seconds. */
+export function createWarmCopy(parts: { litestream: Litestream; folder: string; log: Log }) {
+  const { litestream, folder, log } = parts
+  const file = join(folder, 'gatehouse.db')
+  const position = `${file}-txid`
+  const source = join(folder, 'source')
+  let running: LitestreamProcess | undefined
+  let failures = 0
+  let notBefore = 0
+  let moved = { txid: -1n, atMs: 0, isRetried: false }
+
+  /** The last transaction that is in the copy; undefined if there is none. */
+  function txid(): bigint | undefined {
+    if (!existsSync(file)) return undefined
+    const text = readIfAny(position)
+    return text === undefined ? undefined : BigInt(`0x${text.trim()}`)
+  }
+
+  /** The path that the copy follows. */
+  const path = () => readIfAny(source)
+
+  /** Whether the copy only lacks the newest transactions of the active server. */
+  const isReady = ({ path: wanted }: Lease) => path() === wanted && txid() !== undefined
+
+  /** Follows what the holder of a lease uploads. Called again and again; it keeps doing that. */
+  async function follow(lease: Lease) {
+    const segments = segmentsOf(lease)
+    const at = txid()
+    const index = segments.findIndex((segment) => segment.path === path())
+    const segment = segments[index]
+    if (!segment || (at !== undefined && isBeyond(at, segment))) return startOver(segments[0])
+    const next = segments[index + 1]
+    if (next && at !== undefined && at === segment.until) return moveOn(segment, next)
+    if (at !== undefined && isStuck(at, lease)) return free()
+    if (running?.isRunning() || systemClock.monotonic() < notBefore) return
+    begin(segment, at)
+  }
+
+  function begin({ path, until }: Segment, at: bigint | undefined) {
+    const startedAt = systemClock.monotonic()
+    const isFirst = at === undefined
+    running =
+      isFirst && until !== undefined
+        ? litestream.restore(path, txidText(until), file)
+        : litestream.follow(path, file)
+    const run = running
+    void run.exited.then((code) => {
+      if (running !== run) return
+      if (code === 0 && isFirst && until !== undefined)
+        return writeDurably(position, `${txidText(until)}\n`)
+      if (systemClock.monotonic() - startedAt > STUCK_MS) failures = 0
+      failures++
+      log.warn('the copy of the database cannot be followed', { path, code })
+      notBefore =
+        systemClock.monotonic() + Math.min(FIRST_RESTART_MS * 2 ** failures, LAST_RESTART_MS)
+      if (isTooOld(run)) discard()
+    })
+  }
+
+  /** Goes on with the path that continues the one which ends here. */
+  async function moveOn(segment: Segment, next: Segment) {
+    await end()
+    if (isClean() && txid() === segment.until) writeDurably(source, next.path)
+    else discard()
+  }
+
+  async function startOver(first: Segment | undefined) {
+    await end()
+    discard()
+    if (!first) return
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    writeDurably(source, first.path)
+  }
+
+  function isStuck(at: bigint, lease: Lease): boolean {
+    const now = systemClock.monotonic()
+    const isBehind = lease.txid !== undefined && at < BigInt(`0x${lease.txid}`)
+    if (at !== moved.txid || !isBehind) moved = { txid: at, atMs: now, isRetried: false }
+    return now - moved.atMs > STUCK_MS
+  }
+
+  /** Litestream can stop to follow without an error, and a copy can be too old to be followed. */
+  async function free() {
+    log.warn('the copy of the database does not move', { isMadeAgain: moved.isRetried })
+    await end()
+    if (moved.isRetried) discard()
+    moved = { ...moved, atMs: systemClock.monotonic(), isRetried: true }
+  }
+
+  async function end() {
+    const run = running
+    running = undefined
+    run?.stop()
+    await run?.exited
+  }
+
+  function discard() {
+    for (const name of [file, `${file}.tmp`, `${file}-wal`, `${file}-shm`, position, source])
+      rmSync(name, { force: true })
+  }
+
+  /**
+   * Brings the copy up to a transaction, stops to follow, and returns the last transaction in the
+   * copy. Undefined if that is no longer wanted.
+   */
+  async function complete(
+    lease: Lease,
+    newest: bigint,
+    isWanted: () => boolean,
+  ): Promise<bigint | undefined> {
+    for (let wanted = newest; isWanted(); wanted++) {
+      while ((txid() ?? -1n) < wanted) {
+        if (!isWanted()) return undefined
+        await follow({ ...lease, txid: undefined })
+        await sleep(systemClock, LOOK_MS)
+      }
+      await end()
+      const at = txid()
+      if (at !== undefined && isClean()) return at
+      // A former active server still uploads, and its next file was applied in part. It has to be whole.
+      wanted = at ?? wanted
+    }
+    return undefined
+  }
+
+  /** Whether the copy is exactly at its position: no file was applied in part. */
+  const isClean = () => statSync(file).mtimeMs <= statSync(position).mtimeMs
+
+  return { file, txid, path, isReady, follow, complete, end, discard }
+}
+
+/** Litestream says so in words only. */
+const isTooOld = (run: LitestreamProcess) => run.lastLine().includes('to re-restore')
+
+const isBeyond = (at: bigint, { until }: Segment) => until !== undefined && at > until
+
+const segmentsOf = ({ bases, path }: Lease): Segment[] => [
+  ...bases.map((base) => ({ path: base.path, until: BigInt(`0x${base.txid}`) })),
+  { path, until: undefined },
+]

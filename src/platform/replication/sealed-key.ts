@@ -1,0 +1,61 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { Config } from '../../config/index.ts'
+import { identitiesIn, sealedText, unsealedText } from '../backup/encryption.ts'
+import { notFound, unavailable } from '../errors.ts'
+import { type ObjectStorage, objectUrlIn } from '../object-storage/index.ts'
+import { masterKeyFile, readMasterKey } from '../sealing/key-file.ts'
+
+type Secret = Pick<Config['replication'], 'keyFile' | 'passphrase'>
+
+/** The ids of the keys in `master.key` of a data directory; undefined without the file. */
+export function keyIdIn(dataDir: string): string | undefined {
+  const key = readMasterKey(dataDir)
+  return key && [key, ...key.previous].map(({ id }) => id).join('+')
+}
+
+/**
+ * `master.key` in the folder that the servers share, sealed by age with a passphrase or to the key in
+ * a file that all servers have.
+ */
+export function createSealedKey(parts: {
+  storage: ObjectStorage
+  to: string
+  dataDir: string
+  secret: Secret
+}) {
+  const { storage, to, dataDir, secret } = parts
+  const url = objectUrlIn(to, 'master-key.json')
+
+  /** Whether the servers have something that seals the key. */
+  const canSeal = secret.keyFile !== undefined || secret.passphrase !== undefined
+
+  /** Stores the key of this server, unless it is there. */
+  async function store(keyId: string) {
+    const found = await stored()
+    if (found?.keyId === keyId) return
+    const age = await sealedText(readFileSync(masterKeyFile(dataDir), 'utf8'), means())
+    await storage.write(url, JSON.stringify({ keyId, age }))
+  }
+
+  /** Writes the key of the active server to this one. Throws an `AppError` that says what to do. */
+  async function fetch(keyId: string) {
+    const found = await stored()
+    if (found?.keyId !== keyId) throw notFound(`${url} does not have the key ${keyId}`)
+    const text = await unsealedText(found.age, means())
+    writeFileSync(masterKeyFile(dataDir), text, { mode: 0o600 })
+    if (keyIdIn(dataDir) !== keyId) throw unavailable(`${url} has another key than it says`)
+  }
+
+  async function stored(): Promise<{ keyId: string; age: string } | undefined> {
+    const found = await storage.readText(url)
+    return found && JSON.parse(found.text)
+  }
+
+  function means() {
+    const { keyFile, passphrase } = secret
+    if (keyFile === undefined) return { passphrase: passphrase ?? '' }
+    return { identities: identitiesIn(readFileSync(keyFile, 'utf8'), keyFile) }
+  }
+
+  return { canSeal, store, fetch }
+}
