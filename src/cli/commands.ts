@@ -7,6 +7,7 @@ const channel = () => import('./channel.ts')
 const config = () => import('./config.ts')
 const key = () => import('./key.ts')
 const operatorAccess = () => import('./operator/access.ts')
+const handover = () => import('./replication/handover.ts')
 const tenant = () => import('./tenant.ts')
 
 /**
@@ -61,6 +62,10 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   'backup list': () => import('./backup/list.ts').then(({ backupList }) => backupList),
   'backup keygen': () => import('./backup/keygen.ts').then(({ backupKeygen }) => backupKeygen),
   restore: () => import('./restore.ts').then(({ restore }) => restore),
+  'replication status': () =>
+    import('./replication/status.ts').then(({ replicationStatus }) => replicationStatus),
+  'replication promote': () => handover().then(({ replicationPromote }) => replicationPromote),
+  'replication step-down': () => handover().then(({ replicationStepDown }) => replicationStepDown),
   'config check': () => config().then(({ configCheck }) => configCheck),
   'config show': () => config().then(({ configShow }) => configShow),
   'config init': () => config().then(({ configInit }) => configInit),

@@ -14,12 +14,13 @@ import { migrate, migrationStatus, SchemaError } from '../db/migrate.ts'
 import { type Db, databaseExists, databaseFile, openDatabase } from '../db/open.ts'
 import { createOfflineOperators } from '../engines/gate/operators/offline.ts'
 import { type Bots, createOfflineBots } from '../engines/passepartout/index.ts'
+import { openServerState } from '../failover/data-directory.ts'
 import { baseUrlOf } from '../http/urls.ts'
 import { createAlerts } from '../platform/alerts/index.ts'
 import { type Actor, type Audit, createAudit } from '../platform/audit/index.ts'
 import { ownDirectory } from '../platform/backup/index.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { notFound } from '../platform/errors.ts'
+import { conflict, notFound } from '../platform/errors.ts'
 import { createKeys } from '../platform/keys/index.ts'
 import { createOfflineUsage } from '../platform/metering/index.ts'
 import { openSnapshot, type Snapshot } from '../platform/portable/snapshot.ts'
@@ -32,7 +33,10 @@ import { readOnlyDatabase } from './doctor/read-database.ts'
 import { sentenceOf } from './sentences.ts'
 import { refuseBesideServer } from './servers.ts'
 
-export function openConfigured({ dataDir, database }: Config): Db {
+/** Opens the database of a configuration. Throws `conflict` on a server that is not the active one. */
+export function openConfigured(config: Config): Db {
+  const { dataDir, database } = config
+  refuseInactive(config)
   try {
     return openDatabase({ dataDir, ...database })
   } catch (error) {
@@ -42,6 +46,15 @@ export function openConfigured({ dataDir, database }: Config): Db {
       cause: error,
     })
   }
+}
+
+/** What is written to the database of a server that has stepped down reaches no other one. */
+function refuseInactive({ dataDir, replication }: Config) {
+  if (replication.role === 'single') return
+  if (databaseExists(dataDir) && !openServerState(dataDir).get().isReleased) return
+  throw conflict(
+    'this server is not active. Use the active one, which `gatehouse replication status` names',
+  )
 }
 
 function isReadOnly(dataDir: string): boolean {
@@ -110,7 +123,9 @@ export async function withServices<T>(config: Config, work: Work<T>): Promise<T>
   return withNewServices(config, work)
 }
 
-export function refuseNoData({ dataDir }: Config) {
+export function refuseNoData(config: Config) {
+  const { dataDir } = config
+  refuseInactive(config)
   if (!databaseExists(dataDir))
     throw notFound(`no data in ${dataDir}. Use --data-dir for another directory`)
 }
