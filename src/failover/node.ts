@@ -78,7 +78,6 @@ export function createNode(parts: {
     while (!isStopping) {
       const ending = await takeTurn()
       if (ending === 'failed') return false
-      if (ending === 'released') standby.yield()
       fence.close()
     }
     await copy.end()
@@ -111,6 +110,7 @@ export function createNode(parts: {
         },
         turn,
       )
+      if (ending === 'released') standby.yield(turn.taken.lease.nonce)
       log.info('this server is no longer active', { reason: ending })
       return ending
     } finally {

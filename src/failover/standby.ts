@@ -45,7 +45,7 @@ export function createStandby(parts: {
 }) {
   const { me, ttlMs, acknowledge, dataDir, folder, sealedKey, state, copy, log, waits } = parts
   const watch = createLeaseWatch({ store: folder.leases, me, ttlMs, acknowledge })
-  let yieldsUntilMs = Number.NEGATIVE_INFINITY
+  let yielded: { nonce: string; untilMs: number } | undefined
   let lease: Lease | undefined
   let reason: string | undefined = 'it has just started'
   let caughtUpAt: number | undefined
@@ -116,9 +116,9 @@ export function createStandby(parts: {
   }
 
   /** Whether its holder has stopped, or has given it up for this server among others. */
-  function isFree({ state, handover }: Lease, isExpired: boolean): boolean {
+  function isFree({ state, handover, nonce }: Lease, isExpired: boolean): boolean {
     if (state !== 'released') return isExpired
-    if (bootMs() < yieldsUntilMs) return false
+    if (nonce === yielded?.nonce && bootMs() < yielded.untilMs) return false
     return isExpired || handover?.to === undefined || handover.to === me.id
   }
 
@@ -152,9 +152,9 @@ export function createStandby(parts: {
     report: reportOfNow,
     /** Whether the lease changes hands now, so that each moment counts. */
     isUrgent: () => lease !== undefined && (lease.state !== 'held' || lease.handover !== undefined),
-    /** Leaves the lease to others for a while. */
-    yield: () => {
-      yieldsUntilMs = bootMs() + YIELDS * ttlMs
+    /** Leaves a lease that this server gave up to others for a while. */
+    yield: (nonce: string) => {
+      yielded = { nonce, untilMs: bootMs() + YIELDS * ttlMs }
     },
     /** Forgets what was reported and seen, at the end of a turn as the active server. */
     begin: () => {
