@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import type { Config } from '../config/index.ts'
 import type { Serving } from '../failover/active.ts'
 import { openDoor } from '../failover/door.ts'
+import { lockDataDirectory } from '../failover/lock.ts'
 import { createNode } from '../failover/node.ts'
 import { localUrl } from '../http/urls.ts'
 import { systemClock } from '../platform/clock.ts'
@@ -30,6 +31,7 @@ export async function serveInPair(invocation: Configured): Promise<ExitCode> {
   const name = serverName(config)
   const log = logFor(config, io, { server: name })
   const port = listening(() => freePort(config.server), config.server)
+  using _lock = lockDataDirectory(config.dataDir)
   const memoryFd = createSharedMemory(config.dataDir)
   const fence = fenceIn({ bytes: bytesOf(memoryFd) })
   const reloading = createReloading(invocation, log)

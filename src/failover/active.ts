@@ -11,7 +11,7 @@ import { type createSealedKey, keyIdIn } from '../platform/replication/sealed-ke
 import { listSetAside, type openServerState } from './data-directory.ts'
 import { nameOfFile, txidText } from './empty-file.ts'
 import { beginDatabase } from './generation.ts'
-import { pathOf } from './lease-watch.ts'
+import { newPath } from './lease-watch.ts'
 import type { Litestream } from './litestream.ts'
 import { type Replicator, startReplicator } from './replicator.ts'
 import type { Turn } from './standby.ts'
@@ -138,7 +138,7 @@ async function dataOfCopy(
   if (newest === undefined) return undefined
   const txid = await copy.complete(lease, newest.txid, isWanted)
   if (txid === undefined) return undefined
-  const path = pathOf(lease.generation)
+  const path = newPath(lease.generation)
   state.change({ isReleased: false, generation: 0 })
   const beginning = beginDatabase({ dataDir, copy: copy.file, txid, now: systemClock.now() })
   copy.discard()
@@ -236,13 +236,13 @@ function careFor(
 
   /** A path with a snapshot of its own needs no other one. */
   async function dropBases() {
-    const { bases, path } = tenure.lease()
+    const { bases, path, obsolete } = tenure.lease()
     if (bases.length === 0) return
     const snapshots = await folder.storage.list(objectUrlIn(objectUrlIn(folder.to, path), '0009'))
     if (snapshots.length === 0) return
-    await tenure.update({ bases: [] })
-    for (const base of bases.slice(0, -1))
-      await folder.storage.removeFolder(objectUrlIn(folder.to, base.path))
+    for (const old of obsolete) await folder.storage.removeFolder(objectUrlIn(folder.to, old))
+    // These stay until the next server takes over, in case that somebody has to look at them.
+    await tenure.update({ bases: [], obsolete: bases.map((base) => base.path) })
   }
 
   async function tell() {

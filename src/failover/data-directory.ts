@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -6,6 +14,7 @@ import { databaseFile } from '../db/open.ts'
 import { stampOf } from '../platform/clock.ts'
 import { sync, writeDurably } from '../platform/files.ts'
 import { newId } from '../platform/ids.ts'
+import { masterKeyFile } from '../platform/sealing/key-file.ts'
 
 const StateSchema = Type.Object({
   id: Type.String(),
@@ -52,6 +61,16 @@ export const progressFolder = (dataDir: string) => {
   return join(dirname(file), `.${basename(file)}-litestream`, 'ltx', '0')
 }
 
+/** The last transaction that Litestream has made a file of; 0 if there is none. */
+export function lastTxidIn(dataDir: string): bigint {
+  const folder = progressFolder(dataDir)
+  const files = existsSync(folder) ? readdirSync(folder) : []
+  const numbers = files.flatMap(
+    (name) => /^[0-9a-f]{16}-([0-9a-f]{16})\.ltx$/.exec(name)?.[1] ?? [],
+  )
+  return BigInt(`0x${numbers.toSorted().at(-1) ?? '0'}`)
+}
+
 /** Deletes a database all of which is in object storage. */
 export function removeDatabase(dataDir: string) {
   for (const name of filesOf(dataDir)) rmSync(name, { recursive: true })
@@ -65,6 +84,9 @@ export function setAside(dataDir: string, { generation = 0 }: ServerState, now: 
   const folder = join(setAsideFolder(dataDir), `${stampOf(now)}-generation-${generation}`)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (const name of filesOf(dataDir)) renameSync(name, join(folder, basename(name)))
+  // The standby gets the key of the active server, which may be another one.
+  const key = masterKeyFile(dataDir)
+  if (existsSync(key)) copyFileSync(key, join(folder, basename(key)))
   sync(folder)
   sync(dataDir)
   return folder

@@ -1,3 +1,4 @@
+import { migrations } from '../../drizzle/index.ts'
 import { bootMs } from '../platform/boot-clock.ts'
 import { systemClock } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
@@ -44,22 +45,26 @@ export function createLeaseWatch(parts: {
   ): Promise<Taken | undefined> {
     const sentMs = bootMs()
     const now = systemClock.now()
-    const { generation = 0, path = pathOf(1), bases = [], keyId, server } = free?.lease ?? {}
+    const before = free?.lease
     const lease: Lease = {
-      ...{ format: 1, generation: generation + 1, server: me, version: VERSION, nonce: newId() },
-      ...{
-        renewal: 0,
-        ttlMs,
-        acknowledge,
-        state: 'held',
-        path,
-        bases,
-        since: now,
-        renewedAt: now,
-        cause,
-      },
-      ...(keyId && { keyId }),
-      ...(server && { from: server }),
+      format: 1,
+      generation: (before?.generation ?? 0) + 1,
+      server: me,
+      version: VERSION,
+      schema: migrations.at(-1)?.id ?? '',
+      nonce: newId(),
+      renewal: 0,
+      ttlMs,
+      acknowledge,
+      state: 'held',
+      path: before?.path ?? newPath(1),
+      bases: before?.bases ?? [],
+      obsolete: before?.obsolete ?? [],
+      since: now,
+      renewedAt: now,
+      cause,
+      ...(before && { from: before.server }),
+      ...(before?.keyId && { keyId: before.keyId }),
     }
     const stored = await store.writeSurely(lease, free ? { etag: free.etag } : 'absent')
     return stored && { ...stored, sentMs }
@@ -68,6 +73,6 @@ export function createLeaseWatch(parts: {
   return { look, take }
 }
 
-/** The path of Litestream for a generation. No two servers ever write to the same one. */
-export const pathOf = (generation: number): string =>
-  `generations/${generation.toString().padStart(8, '0')}`
+/** A path of Litestream for a generation. No two servers ever write to the same one. */
+export const newPath = (generation: number): string =>
+  `generations/${generation.toString().padStart(8, '0')}-${newId().slice(-8)}`

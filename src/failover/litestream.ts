@@ -4,8 +4,8 @@ import { invalid, unavailable } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
 import { type ObjectStorageSettings, parseObjectUrl } from '../platform/object-storage/index.ts'
 
-/** How often a copy looks for what is new. */
-const FOLLOW_INTERVAL = '200ms'
+/** How often a copy looks for what is new. Each look costs a request. */
+const FOLLOW_INTERVAL = '1s'
 
 /** Linux has no room for a longer name of a socket. */
 const MAX_SOCKET_BYTES = 107
@@ -170,11 +170,12 @@ export function createLitestream(parts: {
 
   return { socket, replicate, follow, restore, endLeftOver }
 
-  /** Kills a run that a killed server left behind, because two must not upload to one path. */
+  /** Kills runs that a killed server left behind, because two must not write to one path or file. */
   function endLeftOver() {
+    const isConfiguration = (argument: string) =>
+      argument.startsWith(folder) && argument.endsWith('.yml')
     for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
-      if (argumentsOf(pid).includes(join(folder, 'replicate.yml')))
-        process.kill(Number(pid), 'SIGKILL')
+      if (argumentsOf(pid).some(isConfiguration)) process.kill(Number(pid), 'SIGKILL')
   }
 }
 

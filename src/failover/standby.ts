@@ -1,16 +1,26 @@
 import { existsSync } from 'node:fs'
+import { migrations } from '../../drizzle/index.ts'
 import { messageOf } from '../db/errors.ts'
 import { databaseFile } from '../db/open.ts'
 import { bootMs } from '../platform/boot-clock.ts'
 import { systemClock } from '../platform/clock.ts'
+import { MINUTE_MS } from '../platform/durations.ts'
 import type { Log } from '../platform/log.ts'
+import { objectUrlIn } from '../platform/object-storage/index.ts'
 import type { Lease, StoredLease } from '../platform/replication/lease.ts'
 import type { SharedFolder } from '../platform/replication/pair.ts'
 import { requireAtomicWrites } from '../platform/replication/probe.ts'
 import type { Report } from '../platform/replication/reports.ts'
 import { type createSealedKey, keyIdIn } from '../platform/replication/sealed-key.ts'
 import { VERSION } from '../platform/version.ts'
-import { listSetAside, type openServerState, removeDatabase, setAside } from './data-directory.ts'
+import {
+  lastTxidIn,
+  listSetAside,
+  type openServerState,
+  removeDatabase,
+  setAside,
+} from './data-directory.ts'
+import { nameOfFile } from './empty-file.ts'
 import { createLeaseWatch } from './lease-watch.ts'
 import type { Taken } from './tenure.ts'
 import type { WarmCopy } from './warm-copy.ts'
@@ -51,13 +61,14 @@ export function createStandby(parts: {
   let caughtUpAt: number | undefined
   let reportedAtMs = Number.NEGATIVE_INFINITY
   let isProbed = false
+  let keyProblem = { reason: '', untilMs: Number.NEGATIVE_INFINITY }
 
   /** Looks at the lease once. Returns a turn if it could take it. */
   async function look(): Promise<Turn | undefined> {
     const { stored, isExpired } = await watch.look()
     lease = stored?.lease
     if (!stored) return takeFirst()
-    const isOwn = ownsDataOf(stored.lease)
+    const isOwn = await ownsDataOf(stored.lease)
     if (!isOwn) await prepare(stored.lease)
     reason = isOwn ? undefined : reasonAgainst(stored.lease)
     void report()
@@ -67,19 +78,28 @@ export function createStandby(parts: {
   }
 
   async function takeFirst(): Promise<Turn | undefined> {
-    reason = waits ? 'it waits for a first active server' : undefined
-    if (waits) return undefined
+    reason = reasonAgainstFirst()
+    if (reason !== undefined) return undefined
     if (!isProbed) await requireAtomicWrites(folder)
     isProbed = true
     const taken = await watch.take(undefined, 'first')
     return taken && { taken, before: undefined, from: 'own' }
   }
 
-  /** Whether nobody was active since this server was, so that its database has everything. */
-  const ownsDataOf = ({ server, generation }: Lease): boolean =>
-    server.id === me.id &&
-    state.get().generation === generation &&
-    existsSync(databaseFile(dataDir))
+  function reasonAgainstFirst(): string | undefined {
+    if (waits) return 'it waits for a first active server'
+    if (existsSync(databaseFile(dataDir)) || copy.path() === undefined) return undefined
+    return `${folder.leases.url} is gone. Start the server that was active last, or remove ${copy.folder} to begin without data`
+  }
+
+  /** Whether nobody was active since this server was, and its disk was not set back meanwhile. */
+  async function ownsDataOf({ server, generation, path }: Lease): Promise<boolean> {
+    if (server.id !== me.id || state.get().generation !== generation) return false
+    if (!existsSync(databaseFile(dataDir))) return false
+    const here = lastTxidIn(dataDir)
+    const level0 = objectUrlIn(objectUrlIn(folder.to, path), '0000')
+    return (await folder.storage.list(level0, nameOfFile(here))).length === 0
+  }
 
   async function prepare(current: Lease) {
     if (existsSync(databaseFile(dataDir))) clearAway(current)
@@ -101,18 +121,27 @@ export function createStandby(parts: {
     })
   }
 
+  /** A wrong passphrase takes a second to try, so it is tried rarely. */
   async function ensureKey({ keyId }: Lease) {
     if (keyId === undefined || keyIdIn(dataDir) === keyId || !sealedKey.canSeal) return
-    await sealedKey.fetch(keyId)
-    log.info('master.key was received', { keyId })
+    if (systemClock.monotonic() < keyProblem.untilMs) return
+    try {
+      await sealedKey.fetch(keyId)
+      log.info('master.key was received', { keyId })
+    } catch (error) {
+      keyProblem = { reason: messageOf(error), untilMs: systemClock.monotonic() + MINUTE_MS }
+    }
   }
 
   function reasonAgainst(current: Lease): string | undefined {
     if (!copy.isReady(current)) return 'its copy of the database is not complete yet'
-    const { keyId } = current
-    if (keyId !== undefined && keyIdIn(dataDir) !== keyId)
-      return `it does not have master.key (${keyId}). Copy the file, or set [replication] key_file on all servers`
-    return undefined
+    const { keyId, schema, version } = current
+    if (!migrations.some(({ id }) => id === schema))
+      return `it runs ${VERSION}, which does not know the database of ${version}. Upgrade it`
+    if (keyId === undefined || keyIdIn(dataDir) === keyId) return undefined
+    return sealedKey.canSeal
+      ? `it cannot get master.key: ${keyProblem.reason}`
+      : `it does not have master.key (${keyId}). Copy the file, or set [replication] key_file on all servers`
   }
 
   /** Whether its holder has stopped, or has given it up for this server among others. */

@@ -16,7 +16,7 @@ const RETRIES = 20
 
 /** What a holder can change in its lease. */
 export type LeaseChange = Partial<
-  Pick<Lease, 'path' | 'bases' | 'txid' | 'uploadedAt' | 'keyId' | 'lossMs' | 'state'>
+  Pick<Lease, 'path' | 'bases' | 'obsolete' | 'txid' | 'uploadedAt' | 'keyId' | 'lossMs' | 'state'>
 >
 
 /** A lease that was taken by a request sent at `sentMs` of `bootMs`. */

@@ -11,8 +11,12 @@ const LOOK_MS = 10
 /** Delays before a run that ended is started again. */
 const FIRST_RESTART_MS = 500
 const LAST_RESTART_MS = 30_000
-/** A copy that is behind and doesn't move for this long is followed by a new run, and then made again. */
+/**
+ * A copy that is behind and doesn't change for this long is followed by a new run, and then made
+ * again: at leisure, or while nobody serves.
+ */
 const STUCK_MS = 60_000
+const STUCK_WHILE_NEEDED_MS = 10_000
 
 /** Where a copy is to be: on a path, up to a transaction if a later path continues from there. */
 interface Segment {
@@ -31,7 +35,7 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
   let running: LitestreamProcess | undefined
   let failures = 0
   let notBefore = 0
-  let moved = { txid: -1n, atMs: 0, isRetried: false }
+  let progress = { mark: '', atMs: 0, isRetried: false }
 
   /** The last transaction that is in the copy; undefined if there is none. */
   function txid(): bigint | undefined {
@@ -47,7 +51,7 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
   const isReady = ({ path: wanted }: Lease) => path() === wanted && txid() !== undefined
 
   /** Follows what the holder of a lease uploads. Called again and again; it keeps doing that. */
-  async function follow(lease: Lease) {
+  async function follow(lease: Lease, stuckMs = STUCK_MS) {
     const segments = segmentsOf(lease)
     const at = txid()
     const index = segments.findIndex((segment) => segment.path === path())
@@ -55,7 +59,7 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
     if (!segment || (at !== undefined && isBeyond(at, segment))) return startOver(segments[0])
     const next = segments[index + 1]
     if (next && at !== undefined && at === segment.until) return moveOn(segment, next)
-    if (at !== undefined && isStuck(at, lease)) return free()
+    if (at !== undefined && isStuck(at, lease, stuckMs)) return free()
     if (running?.isRunning() || systemClock.monotonic() < notBefore) return
     begin(segment, at)
   }
@@ -63,6 +67,8 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
   function begin({ path, until }: Segment, at: bigint | undefined) {
     const startedAt = systemClock.monotonic()
     const isFirst = at === undefined
+    // A file without a position is what a run left behind that was killed.
+    if (isFirst) discardFiles()
     running =
       isFirst && until !== undefined
         ? litestream.restore(path, txidText(until), file)
@@ -96,19 +102,20 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
     writeDurably(source, first.path)
   }
 
-  function isStuck(at: bigint, lease: Lease): boolean {
+  function isStuck(at: bigint, lease: Lease, stuckMs: number): boolean {
     const now = systemClock.monotonic()
     const isBehind = lease.txid !== undefined && at < BigInt(`0x${lease.txid}`)
-    if (at !== moved.txid || !isBehind) moved = { txid: at, atMs: now, isRetried: false }
-    return now - moved.atMs > STUCK_MS
+    const mark = `${at} ${statSync(file).mtimeMs}`
+    if (mark !== progress.mark || !isBehind) progress = { mark, atMs: now, isRetried: false }
+    return now - progress.atMs > stuckMs
   }
 
   /** Litestream can stop to follow without an error, and a copy can be too old to be followed. */
   async function free() {
-    log.warn('the copy of the database does not move', { isMadeAgain: moved.isRetried })
+    log.warn('the copy of the database does not move', { isMadeAgain: progress.isRetried })
     await end()
-    if (moved.isRetried) discard()
-    moved = { ...moved, atMs: systemClock.monotonic(), isRetried: true }
+    if (progress.isRetried) discard()
+    progress = { ...progress, atMs: systemClock.monotonic(), isRetried: true }
   }
 
   async function end() {
@@ -119,7 +126,12 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
   }
 
   function discard() {
-    for (const name of [file, `${file}.tmp`, `${file}-wal`, `${file}-shm`, position, source])
+    discardFiles()
+    rmSync(source, { force: true })
+  }
+
+  function discardFiles() {
+    for (const name of [file, `${file}.tmp`, `${file}-wal`, `${file}-shm`, position])
       rmSync(name, { force: true })
   }
 
@@ -135,7 +147,7 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
     for (let wanted = newest; isWanted(); wanted++) {
       while ((txid() ?? -1n) < wanted) {
         if (!isWanted()) return undefined
-        await follow({ ...lease, txid: undefined })
+        await follow({ ...lease, txid: txidText(wanted) }, STUCK_WHILE_NEEDED_MS)
         await sleep(systemClock, LOOK_MS)
       }
       await end()
@@ -150,7 +162,7 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
   /** Whether the copy is exactly at its position: no file was applied in part. */
   const isClean = () => statSync(file).mtimeMs <= statSync(position).mtimeMs
 
-  return { file, txid, path, isReady, follow, complete, end, discard }
+  return { folder, file, txid, path, isReady, follow, complete, end, discard }
 }
 
 /** Litestream says so in words only. */

@@ -28,6 +28,10 @@ const LeaseSchema = Type.Object({
   path: Type.String(),
   /** Earlier paths, oldest first, that a restore has to begin with. None once `path` has a snapshot. */
   bases: Type.Array(Base),
+  /** Earlier paths that can be deleted once there are no bases. */
+  obsolete: Type.Array(Type.String()),
+  /** The last migration that its server knows. A server that doesn't know it can't take over. */
+  schema: Type.String(),
   /** When it was taken and renewed, by the clock of its server, for people only. */
   since: Time,
   renewedAt: Time,

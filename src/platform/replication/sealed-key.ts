@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync } from 'node:fs'
 import type { Config } from '../../config/index.ts'
 import { identitiesIn, sealedText, unsealedText } from '../backup/encryption.ts'
 import { notFound, unavailable } from '../errors.ts'
+import { writeDurably } from '../files.ts'
 import { type ObjectStorage, objectUrlIn } from '../object-storage/index.ts'
 import { masterKeyFile, readMasterKey } from '../sealing/key-file.ts'
 
@@ -42,7 +43,9 @@ export function createSealedKey(parts: {
     const found = await stored()
     if (found?.keyId !== keyId) throw notFound(`${url} does not have the key ${keyId}`)
     const text = await unsealedText(found.age, means())
-    writeFileSync(masterKeyFile(dataDir), text, { mode: 0o600 })
+    const other = readMasterKey(dataDir)
+    if (other) renameSync(masterKeyFile(dataDir), `${masterKeyFile(dataDir)}.${other.id}`)
+    writeDurably(masterKeyFile(dataDir), text)
     if (keyIdIn(dataDir) !== keyId) throw unavailable(`${url} has another key than it says`)
   }
 
