@@ -14,7 +14,7 @@ import { migrate, migrationStatus, SchemaError } from '../db/migrate.ts'
 import { type Db, databaseExists, databaseFile, openDatabase } from '../db/open.ts'
 import { createOfflineOperators } from '../engines/gate/operators/offline.ts'
 import { type Bots, createOfflineBots } from '../engines/passepartout/index.ts'
-import { openServerState } from '../failover/data-directory.ts'
+import { readServerState } from '../failover/data-directory.ts'
 import { baseUrlOf } from '../http/urls.ts'
 import { createAlerts } from '../platform/alerts/index.ts'
 import { type Actor, type Audit, createAudit } from '../platform/audit/index.ts'
@@ -51,7 +51,8 @@ export function openConfigured(config: Config): Db {
 /** What is written to the database of a server that has stepped down reaches no other one. */
 function refuseInactive({ dataDir, replication }: Config) {
   if (replication.role === 'single') return
-  if (databaseExists(dataDir) && !openServerState(dataDir).get().isReleased) return
+  const state = readServerState(dataDir)
+  if (!state || (databaseExists(dataDir) && !state.isReleased)) return
   throw conflict(
     'this server is not active. Use the active one, which `gatehouse replication status` names',
   )

@@ -1,18 +1,10 @@
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { databaseFile } from '../db/open.ts'
 import { stampOf } from '../platform/clock.ts'
-import { sync, writeDurably } from '../platform/files.ts'
+import { readIfAny, sync, writeDurably } from '../platform/files.ts'
 import { newId } from '../platform/ids.ts'
 import { masterKeyFile } from '../platform/sealing/key-file.ts'
 
@@ -31,13 +23,19 @@ export const pairFolder = (dataDir: string) => join(dataDir, 'replication')
 
 const setAsideFolder = (dataDir: string) => join(dataDir, 'set-aside')
 
-/** What a server knows of itself in its data directory. */
+const stateFile = (dataDir: string) => join(pairFolder(dataDir), 'server.json')
+
+/** What a server knows of itself in its data directory; undefined before its first start. */
+export function readServerState(dataDir: string): ServerState | undefined {
+  const text = readIfAny(stateFile(dataDir))
+  return text === undefined ? undefined : Value.Parse(StateSchema, JSON.parse(text))
+}
+
+/** The same, which the server changes. */
 export function openServerState(dataDir: string) {
-  const file = join(pairFolder(dataDir), 'server.json')
+  const file = stateFile(dataDir)
   mkdirSync(pairFolder(dataDir), { recursive: true, mode: 0o700 })
-  let state: ServerState = existsSync(file)
-    ? Value.Parse(StateSchema, JSON.parse(readFileSync(file, 'utf8')))
-    : { id: newId() }
+  let state = readServerState(dataDir) ?? { id: newId() }
 
   function change(more: Partial<ServerState>) {
     state = { ...state, ...more }
