@@ -1,6 +1,7 @@
 import { messageOf } from '../db/errors.ts'
 import { bootMs } from '../platform/boot-clock.ts'
 import { sleep, systemClock } from '../platform/clock.ts'
+import { unavailable } from '../platform/errors.ts'
 import type { Fence } from '../platform/fence.ts'
 import type { Log } from '../platform/log.ts'
 import {
@@ -86,24 +87,25 @@ export function holdLease(parts: { store: LeaseStore; fence: Fence; log: Log; ta
     }
   }
 
-  async function write() {
+  async function write(isFirst = true) {
     const sentMs = bootMs()
     // Never the same twice, so that a write which arrives late is not taken for a newer one.
     lastRenewal++
     const next = { ...lease, ...change, renewal: lastRenewal, renewedAt: systemClock.now() }
     const stored = await store.writeSurely(next, { etag })
-    if (!stored) return lookAgain()
+    if (!stored) return lookAgain(isFirst)
     adopt(stored)
     heldUntilMs = heldUntil(sentMs, lease)
     if (change.state !== 'released') fence.extend(heldUntilMs)
   }
 
   /** What is there is a request to hand over, a write of ours that arrived late, or another lease. */
-  async function lookAgain(): Promise<void> {
+  async function lookAgain(isFirst: boolean): Promise<void> {
     const found = await store.read()
     if (found?.lease.nonce !== lease.nonce) return lose(found)
     adopt(found)
-    return write()
+    if (!isFirst) throw unavailable(`${store.url} can be read, but not written`)
+    return write(false)
   }
 
   function adopt(stored: StoredLease) {
