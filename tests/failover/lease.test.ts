@@ -97,7 +97,7 @@ test('A holder is asked to step down by a change of its lease, and goes on until
   using fixture = createFixture()
   const holder = fixture.hold(await fixture.watch('a').take(undefined, 'first'))
   const request = { by: 'somebody', now: Date.now() }
-  expect(requestHandover(fixture.folder, request)).rejects.toThrow('there is no standby')
+  await expect(requestHandover(fixture.folder, request)).rejects.toThrow('there is no standby')
   await fixture.isReady('b')
   await requestHandover(fixture.folder, { ...request, to: 'b' })
   await holder.handover
@@ -115,5 +115,5 @@ test('A bucket in which several conditional writes win at once is refused', asyn
   expect([...fixture.s3.objects.keys()]).toEqual([])
   fixture.s3.intercept = (request) =>
     request.method === 'PUT' ? new Response('', { headers: { etag: '"1"' } }) : undefined
-  expect(requireAtomicWrites(fixture.folder)).rejects.toThrow('8 of 8 conditional writes')
+  await expect(requireAtomicWrites(fixture.folder)).rejects.toThrow('8 of 8 conditional writes')
 })
