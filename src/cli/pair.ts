@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import type { Config } from '../config/index.ts'
 import type { Serving } from '../failover/active.ts'
 import { openDoor } from '../failover/door.ts'
+import { requireLitestream } from '../failover/litestream.ts'
 import { lockDataDirectory } from '../failover/lock.ts'
 import { createNode } from '../failover/node.ts'
 import { localUrl } from '../http/urls.ts'
@@ -28,6 +29,7 @@ export async function serveInPair(invocation: Configured): Promise<ExitCode> {
     throw conflict('servers can take over from each other only on Linux')
   if (config.replication.to === undefined)
     throw conflict('--standby needs [replication] role = "auto" and to, the folder of the servers')
+  requireLitestream(config.replication.litestream)
   const name = serverName(config)
   const log = logFor(config, io, { server: name })
   const port = listening(() => freePort(config.server), config.server)

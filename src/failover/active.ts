@@ -58,7 +58,10 @@ export async function serveAsActive(parts: ActiveParts, turn: Turn): Promise<End
   let isOver = false
   const over = Promise.race([
     tenure.lost.then((): Ending => 'lost'),
-    tenure.handover.then((): Ending => 'released'),
+    tenure.handover.then((): Ending => {
+      log.info('asked to step down', { by: tenure.lease().handover?.by })
+      return 'released'
+    }),
     parts.stopAsked.then((): Ending => 'stopped'),
   ]).finally(() => {
     isOver = true
@@ -107,10 +110,7 @@ export async function serveAsActive(parts: ActiveParts, turn: Turn): Promise<End
     const isClean = await Promise.race([serving.stop(), tenure.lost.then(() => undefined)])
     if (isClean === undefined) return endAtOnce()
     const isUploaded = await replicator.stop()
-    if (isUploaded) {
-      state.change({ isReleased: true })
-      await tenure.release()
-    }
+    if (isUploaded && (await tenure.release())) state.change({ isReleased: true })
     return isClean ? ending : 'failed'
   }
 }

@@ -13,6 +13,12 @@ const MAX_SOCKET_BYTES = 107
 /** Lines of Litestream that say the same, apart from numbers, appear in the log once in this time. */
 const REPEAT_MS = 60_000
 
+/** What it gets of the environment. Others would change what it does, such as `AWS_CA_BUNDLE`. */
+const INHERITED = ['PATH', 'HOME', 'SSL_CERT_FILE', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']
+
+/** The oldest version whose confirmations can be relied on. */
+const OLDEST = '0.5.9'
+
 /** A run of Litestream. */
 export interface LitestreamProcess {
   /** Resolves with its exit code. */
@@ -130,19 +136,14 @@ export function createLitestream(parts: {
       return Bun.spawn([program, ...args], {
         stdio: ['ignore', 'ignore', 'pipe'],
         detached: true,
-        // Only what it needs: settings such as AWS_CA_BUNDLE would change what it does.
         env: {
-          PATH: env.PATH,
-          HOME: env.HOME,
-          SSL_CERT_FILE: env.SSL_CERT_FILE,
+          ...Object.fromEntries(INHERITED.map((name) => [name, env[name]])),
           LITESTREAM_ACCESS_KEY_ID: storage.accessKeyId,
           LITESTREAM_SECRET_ACCESS_KEY: storage.secretAccessKey,
         },
       })
     } catch {
-      throw unavailable(
-        `Litestream cannot be run as ${program}. Install it, or set [replication] litestream`,
-      )
+      throw cannotRun(program)
     }
   }
 
@@ -187,3 +188,23 @@ function argumentsOf(pid: string): string[] {
     return []
   }
 }
+
+/** The version of the program. Throws `unavailable` if it can't be run or is too old. */
+export function requireLitestream(program: string): string {
+  const printed = versionOf(program)
+  const version = /\d+\.\d+\.\d+/.exec(printed)?.[0]
+  if (version === undefined || Bun.semver.order(version, OLDEST) < 0)
+    throw unavailable(`${program} is version ${printed}. Install Litestream ${OLDEST} or later`)
+  return version
+}
+
+function versionOf(program: string): string {
+  try {
+    return Bun.spawnSync([program, 'version']).stdout.toString().trim()
+  } catch {
+    throw cannotRun(program)
+  }
+}
+
+const cannotRun = (program: string) =>
+  unavailable(`Litestream cannot be run as ${program}. Install it, or set [replication] litestream`)

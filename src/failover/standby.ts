@@ -59,7 +59,7 @@ export function createStandby(parts: {
   let lease: Lease | undefined
   let reason: string | undefined = 'it has just started'
   let caughtUpAt: number | undefined
-  let reportedAtMs = Number.NEGATIVE_INFINITY
+  let reported: { atMs: number; reason: string | undefined } | undefined
   let isProbed = false
   let keyProblem = { reason: '', untilMs: Number.NEGATIVE_INFINITY }
 
@@ -165,9 +165,9 @@ export function createStandby(parts: {
   })
 
   async function report() {
-    const now = bootMs()
-    if (now - reportedAtMs < ttlMs) return
-    reportedAtMs = now
+    const atMs = bootMs()
+    if (reported && reported.reason === reason && atMs - reported.atMs < ttlMs) return
+    reported = { atMs, reason }
     try {
       await folder.reports.write(reportOfNow())
     } catch (error) {
@@ -188,7 +188,7 @@ export function createStandby(parts: {
     /** Forgets what was reported and seen, at the end of a turn as the active server. */
     begin: () => {
       caughtUpAt = undefined
-      reportedAtMs = Number.NEGATIVE_INFINITY
+      reported = undefined
       reason = 'it has just started'
     },
   }

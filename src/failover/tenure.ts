@@ -130,14 +130,21 @@ export function holdLease(parts: { store: LeaseStore; fence: Fence; log: Log; ta
     return done.promise
   }
 
-  /** Gives the lease up. Whether this is in the bucket or not, it is renewed no more. */
-  async function release() {
+  /**
+   * Gives the lease up, and renews it no more. Returns whether that is in the bucket; if not, the lease
+   * expires.
+   */
+  async function release(): Promise<boolean> {
     fence.close()
-    const released = update({ state: 'released' })
-    await Promise.race([released, lost.promise, sleep(systemClock, lease.ttlMs)])
+    const isReleased = await Promise.race([
+      update({ state: 'released' }).then(() => true),
+      lost.promise.then(() => false),
+      sleep(systemClock, lease.ttlMs).then(() => false),
+    ])
     isOver = true
     wake()
     await running
+    return isReleased
   }
 
   return {
