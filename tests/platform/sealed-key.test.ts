@@ -44,4 +44,6 @@ test.each(SECRETS)(
     expect(readFileSync(join(two.path, 'master.key'), 'utf8')).toBe(content)
     expect(existsSync(join(two.path, `master.key.${former}`))).toBe(true)
   },
+  // Deriving a key from a passphrase takes a second.
+  30_000,
 )
