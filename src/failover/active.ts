@@ -79,7 +79,6 @@ export async function serveAsActive(parts: ActiveParts, turn: Turn): Promise<End
   const caring = careFor(parts, { tenure, replicator, serving, data })
   const failed = serving.isUp.then((isUp) => (isUp ? over : ('failed' as const)))
   const ending = await Promise.race([over, failed])
-  caring.stop()
   return ending === 'lost' ? endAtOnce() : endInOrder(ending)
 
   /** Undefined if the turn was over before, or there was an error, which is logged. */
@@ -100,6 +99,7 @@ export async function serveAsActive(parts: ActiveParts, turn: Turn): Promise<End
   }
 
   async function endAtOnce(): Promise<Ending> {
+    caring.stop()
     await Promise.all([serving.destroy(), replicator.kill()])
     return 'lost'
   }
@@ -109,6 +109,7 @@ export async function serveAsActive(parts: ActiveParts, turn: Turn): Promise<End
     void tenure.update({ state: 'ending' })
     const isClean = await Promise.race([serving.stop(), tenure.lost.then(() => undefined)])
     if (isClean === undefined) return endAtOnce()
+    caring.stop()
     const isUploaded = await replicator.stop()
     if (isUploaded && (await tenure.release())) state.change({ isReleased: true })
     return isClean ? ending : 'failed'
@@ -170,16 +171,13 @@ async function newestOf({ storage, to }: SharedFolder, lease: Lease, known: bigi
   const named = last?.match(/-([0-9a-f]{16})\.ltx$/)?.[1]
   const all = [known, BigInt(`0x${lease.txid ?? '0'}`), BigInt(`0x${named ?? '0'}`)]
   const txid = all.reduce((most, one) => (one > most ? one : most))
-  return { txid, writtenAt: last === undefined ? 0 : await writtenAt(storage, last) }
+  const isOfInterest = last !== undefined && lease.acknowledge === 'local'
+  return { txid, writtenAt: isOfInterest ? await writtenAt(storage, last).catch(() => 0) : 0 }
 }
 
 /** When a file of Litestream was written, from its header. */
-async function writtenAt(storage: ObjectStorage, url: string): Promise<number> {
-  const chunks = (await storage.read(url)).getReader()
-  const { value } = await chunks.read()
-  await chunks.cancel()
-  return value && value.length >= 40 ? Number(Buffer.from(value).readBigUInt64BE(32)) : 0
-}
+const writtenAt = async (storage: ObjectStorage, url: string): Promise<number> =>
+  Number((await storage.readStart(url, 40)).readBigUInt64BE(32))
 
 /**
  * For how long the former active server may have acknowledged writes that were not uploaded: at most
@@ -241,7 +239,7 @@ function careFor(
     const snapshots = await folder.storage.list(objectUrlIn(objectUrlIn(folder.to, path), '0009'))
     if (snapshots.length === 0) return
     for (const old of obsolete) await folder.storage.removeFolder(objectUrlIn(folder.to, old))
-    // These stay until the next server takes over, in case that somebody has to look at them.
+    // These stay until the next server takes over, in case one of them has to be looked at.
     await tenure.update({ bases: [], obsolete: bases.map((base) => base.path) })
   }
 

@@ -57,7 +57,10 @@ export const fetchWith =
 const isOfObject = (url: string | URL | Request, { method }: RequestInit) =>
   method === 'HEAD' || (method === 'GET' && !String(url).includes('?'))
 
-const whole = async (response: Response) => new Response((await response.text()) || null, response)
+async function whole(response: Response): Promise<Response> {
+  const body = await response.arrayBuffer()
+  return new Response(body.byteLength > 0 ? body : null, response)
+}
 
 /** Whether there is no object with that name; a missing bucket has a code of its own. */
 export const isMissingKey = (status: number, code: string) =>

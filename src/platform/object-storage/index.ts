@@ -73,6 +73,13 @@ export function createObjectStorage(settings: ObjectStorageSettings, patience: P
       return body as ReadableStream<Uint8Array>
     })
 
+  /** The first bytes of an object. */
+  const readStart = (url: string, bytes: number): Promise<Buffer> =>
+    on(url, async (client, key) => {
+      const response = await client.getObjectRaw(key, false, 0, bytes)
+      return Buffer.from(await response.arrayBuffer()).subarray(0, bytes)
+    })
+
   /** Deletes an object. One that doesn't exist is no error. */
   const remove = (url: string): Promise<void> =>
     on(url, async (client, key) => {
@@ -157,7 +164,7 @@ export function createObjectStorage(settings: ObjectStorageSettings, patience: P
     })
   }
 
-  return { sizeOf, read, readText, write, remove, removeFolder, list, upload }
+  return { sizeOf, read, readStart, readText, write, remove, removeFolder, list, upload }
 }
 
 const JSON_TYPE = 'application/json'

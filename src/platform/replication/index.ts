@@ -1,6 +1,6 @@
 import type { Config } from '../../config/index.ts'
 import type { Db } from '../../db/open.ts'
-import type { Clock } from '../clock.ts'
+import { type Clock, sleep } from '../clock.ts'
 import { unavailable } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/index.ts'
@@ -9,6 +9,9 @@ import { syncWithLitestream } from './litestream.ts'
 import { openSharedFolder, type SharedFolder } from './pair.ts'
 
 const CONFIRM_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10] as const
+
+/** Milliseconds between looks after a takeover, which take less than a second together. */
+const PUBLISHED_LOOK_MS = 10
 
 /** Writes are not confirmed: since when, why, and what happens to them. */
 export interface Stall {
@@ -64,11 +67,19 @@ export function createReplication(parts: {
 
   /** What is uploaded counts only where the next active server looks for it. */
   async function requireTenure({ generation, fence }: NonNullable<Siblings['tenure']>) {
-    if (!fence.isPublished()) throw unavailable('the database has not been uploaded yet')
+    await untilPublished(fence)
     if (settings.checkLease === 'clock') return
     folder ??= openSharedFolder(config)
     const found = await folder.leases.read()
     if (found?.lease.generation !== generation) throw unavailable('another server has taken over')
+  }
+
+  async function untilPublished({ isPublished }: NonNullable<Siblings['tenure']>['fence']) {
+    const until = clock.monotonic() + timeoutMs
+    while (!isPublished()) {
+      if (clock.monotonic() > until) throw unavailable('the database has not been uploaded yet')
+      await sleep(clock, PUBLISHED_LOOK_MS)
+    }
   }
 
   function onChange(reason: string | undefined) {
