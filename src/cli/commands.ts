@@ -8,6 +8,7 @@ const config = () => import('./config.ts')
 const key = () => import('./key.ts')
 const operatorAccess = () => import('./operator/access.ts')
 const handover = () => import('./replication/handover.ts')
+const keys = () => import('./replication/keys.ts')
 const tenant = () => import('./tenant.ts')
 
 /**
@@ -66,6 +67,8 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
     import('./replication/status.ts').then(({ replicationStatus }) => replicationStatus),
   'replication promote': () => handover().then(({ replicationPromote }) => replicationPromote),
   'replication step-down': () => handover().then(({ replicationStepDown }) => replicationStepDown),
+  'replication store-key': () => keys().then(({ replicationStoreKey }) => replicationStoreKey),
+  'replication fetch-key': () => keys().then(({ replicationFetchKey }) => replicationFetchKey),
   'config check': () => config().then(({ configCheck }) => configCheck),
   'config show': () => config().then(({ configShow }) => configShow),
   'config init': () => config().then(({ configInit }) => configInit),

@@ -15,6 +15,7 @@ import { bytesOf, createSharedMemory } from '../supervisor/memory.ts'
 import { freePort } from '../supervisor/port.ts'
 import { type Configured, EXIT, type ExitCode } from './command.ts'
 import { logFor } from './log.ts'
+import { keysOf } from './replication/keys.ts'
 import { listening } from './sentences.ts'
 import { createReloading, planOf } from './supervise.ts'
 
@@ -50,6 +51,7 @@ export async function serveInPair(invocation: Configured): Promise<ExitCode> {
     ...{ config, name, fence, log, stopAsked: stopAsked.promise },
     env: io.env,
     waits: options.standby === true,
+    keys: keysOf(invocation),
     openDoor: (active) =>
       listening(
         () => openDoor({ host: config.server.host, port }, { active, metrics: undefined }),

@@ -7,14 +7,14 @@ import type { Log } from '../platform/log.ts'
 import { type ObjectStorage, objectUrlIn } from '../platform/object-storage/index.ts'
 import type { Lease } from '../platform/replication/lease.ts'
 import type { PairState, SharedFolder } from '../platform/replication/pair.ts'
-import { type createSealedKey, keyIdIn } from '../platform/replication/sealed-key.ts'
-import { listSetAside, type openServerState } from './data-directory.ts'
+import { keyIdIn } from '../platform/replication/sealed-key.ts'
+import { forgetProgress, listSetAside, type openServerState } from './data-directory.ts'
 import { nameOfFile, txidText } from './empty-file.ts'
 import { beginDatabase } from './generation.ts'
 import { newPath } from './lease-watch.ts'
 import type { Litestream } from './litestream.ts'
 import { type Replicator, startReplicator } from './replicator.ts'
-import type { Turn } from './standby.ts'
+import type { Keys, Turn } from './standby.ts'
 import { holdLease, type Tenure } from './tenure.ts'
 import type { WarmCopy } from './warm-copy.ts'
 
@@ -36,7 +36,7 @@ export type Ending = 'lost' | 'released' | 'stopped' | 'failed'
 export interface ActiveParts {
   dataDir: string
   folder: SharedFolder
-  sealedKey: ReturnType<typeof createSealedKey>
+  keys: Keys
   state: ReturnType<typeof openServerState>
   copy: WarmCopy
   litestream: Litestream
@@ -92,6 +92,8 @@ export async function serveAsActive(parts: ActiveParts, turn: Turn): Promise<End
   }
 
   function ownData(): Data {
+    // A path that nobody has used begins with all of the database.
+    if (cause === 'first') forgetProgress(dataDir)
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     openDatabase({ dataDir, synchronous: 'full', externalCheckpoint: true }).close()
     state.change({ generation, isReleased: false })
@@ -194,11 +196,13 @@ function careFor(
   parts: ActiveParts,
   on: { tenure: Tenure; replicator: Replicator; serving: Serving; data: Data },
 ) {
-  const { folder, fence, log, state, sealedKey, dataDir } = parts
+  const { folder, fence, log, state, keys, dataDir } = parts
   const { tenure, replicator, serving, data } = on
   const { ttlMs, generation } = tenure.lease()
   let isOver = false
-  const publishing = publish()
+  const publishing = publish().catch((error) =>
+    log.error('the lease cannot name the new path', { reason: messageOf(error) }),
+  )
   void run()
 
   /** Confirmations count once other servers know where to find what is uploaded. */
@@ -228,7 +232,7 @@ function careFor(
   async function storeKey() {
     const keyId = keyIdIn(dataDir)
     if (keyId === undefined || keyId === tenure.lease().keyId) return
-    if (sealedKey.canSeal) await sealedKey.store(keyId)
+    if (keys.canSeal) await keys.store()
     tenure.note({ keyId })
   }
 

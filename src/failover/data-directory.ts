@@ -69,6 +69,10 @@ export function lastTxidIn(dataDir: string): bigint {
   return BigInt(`0x${numbers.toSorted().at(-1) ?? '0'}`)
 }
 
+/** Makes Litestream upload all of the database again. */
+export const forgetProgress = (dataDir: string) =>
+  rmSync(join(progressFolder(dataDir), '..', '..'), { recursive: true, force: true })
+
 /** Deletes a database all of which is in object storage. */
 export function removeDatabase(dataDir: string) {
   for (const name of filesOf(dataDir)) rmSync(name, { recursive: true })

@@ -6,11 +6,10 @@ import { sleep, systemClock } from '../platform/clock.ts'
 import type { Fence } from '../platform/fence.ts'
 import type { Log } from '../platform/log.ts'
 import { openSharedFolder } from '../platform/replication/pair.ts'
-import { createSealedKey } from '../platform/replication/sealed-key.ts'
 import { type Ending, type Serving, serveAsActive } from './active.ts'
 import { openServerState, pairFolder } from './data-directory.ts'
 import { createLitestream } from './litestream.ts'
-import { createStandby, type Turn } from './standby.ts'
+import { createStandby, type Keys, type Turn } from './standby.ts'
 import { createWarmCopy } from './warm-copy.ts'
 
 /** The longest time between two looks at the lease, and the time while it changes hands. */
@@ -34,13 +33,14 @@ export function createNode(parts: {
   name: string
   env: Readonly<Record<string, string | undefined>>
   fence: Fence
+  keys: Keys
   log: Log
   waits: boolean
   openDoor: (active: () => string | undefined) => Door
   startServing: (generation: number, socket: string) => Serving
   stopAsked: Promise<void>
 }) {
-  const { config, name, env, fence, log, waits, openDoor, startServing, stopAsked } = parts
+  const { config, name, env, fence, keys, log, waits, openDoor, startServing, stopAsked } = parts
   const { dataDir, replication, s3 } = config
   const folder = openSharedFolder(config)
   const state = openServerState(dataDir)
@@ -51,7 +51,6 @@ export function createNode(parts: {
     ...{ storage: s3, to: folder.to, env, log },
   })
   const copy = createWarmCopy({ litestream, folder: join(pairFolder(dataDir), 'copy'), log })
-  const sealedKey = createSealedKey({ ...folder, dataDir, secret: replication })
   const standby = createStandby({
     me: { id: state.get().id, name },
     ...{
@@ -59,7 +58,7 @@ export function createNode(parts: {
       acknowledge: replication.acknowledge,
       dataDir,
       folder,
-      sealedKey,
+      keys,
       state,
       copy,
       log,
@@ -99,7 +98,7 @@ export function createNode(parts: {
         {
           dataDir,
           folder,
-          sealedKey,
+          keys,
           state,
           copy,
           litestream,

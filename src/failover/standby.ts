@@ -11,7 +11,7 @@ import type { Lease, StoredLease } from '../platform/replication/lease.ts'
 import type { SharedFolder } from '../platform/replication/pair.ts'
 import { requireAtomicWrites } from '../platform/replication/probe.ts'
 import type { Report } from '../platform/replication/reports.ts'
-import { type createSealedKey, keyIdIn } from '../platform/replication/sealed-key.ts'
+import { keyIdIn } from '../platform/replication/sealed-key.ts'
 import { VERSION } from '../platform/version.ts'
 import {
   lastTxidIn,
@@ -27,6 +27,15 @@ import type { WarmCopy } from './warm-copy.ts'
 
 /** How long a server that stepped down leaves the lease to others, in times to live. */
 const YIELDS = 3
+
+/** Hands `master.key` from server to server. */
+export interface Keys {
+  /** Whether the servers have something that seals it. */
+  canSeal: boolean
+  /** Stores it for the others, or gets it from the active server. */
+  store: () => Promise<void>
+  fetch: () => Promise<void>
+}
 
 /** A turn as the active server. */
 export interface Turn {
@@ -46,14 +55,14 @@ export function createStandby(parts: {
   acknowledge: Lease['acknowledge']
   dataDir: string
   folder: SharedFolder
-  sealedKey: ReturnType<typeof createSealedKey>
+  keys: Keys
   state: ReturnType<typeof openServerState>
   copy: WarmCopy
   log: Log
   /** Whether it waits for a first active server instead of becoming it. */
   waits: boolean
 }) {
-  const { me, ttlMs, acknowledge, dataDir, folder, sealedKey, state, copy, log, waits } = parts
+  const { me, ttlMs, acknowledge, dataDir, folder, keys, state, copy, log, waits } = parts
   const watch = createLeaseWatch({ store: folder.leases, me, ttlMs, acknowledge })
   let yielded: { nonce: string; untilMs: number } | undefined
   let lease: Lease | undefined
@@ -123,10 +132,10 @@ export function createStandby(parts: {
 
   /** A wrong passphrase takes a second to try, so it is tried rarely. */
   async function ensureKey({ keyId }: Lease) {
-    if (keyId === undefined || keyIdIn(dataDir) === keyId || !sealedKey.canSeal) return
+    if (keyId === undefined || keyIdIn(dataDir) === keyId || !keys.canSeal) return
     if (systemClock.monotonic() < keyProblem.untilMs) return
     try {
-      await sealedKey.fetch(keyId)
+      await keys.fetch()
       log.info('master.key was received', { keyId })
     } catch (error) {
       keyProblem = { reason: messageOf(error), untilMs: systemClock.monotonic() + MINUTE_MS }
@@ -138,8 +147,9 @@ export function createStandby(parts: {
     const { keyId, schema, version } = current
     if (!migrations.some(({ id }) => id === schema))
       return `it runs ${VERSION}, which does not know the database of ${version}. Upgrade it`
-    if (keyId === undefined || keyIdIn(dataDir) === keyId) return undefined
-    return sealedKey.canSeal
+    if (keyId === undefined) return 'the active server has not reported its master.key yet'
+    if (keyIdIn(dataDir) === keyId) return undefined
+    return keys.canSeal
       ? `it cannot get master.key: ${keyProblem.reason}`
       : `it does not have master.key (${keyId}). Copy the file, or set [replication] key_file on all servers`
   }

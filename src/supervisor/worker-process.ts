@@ -6,7 +6,9 @@ import { type FromWorker, MEMORY_FD, type Role, type ToWorker } from './protocol
 export type WorkerProcess = ReturnType<typeof startWorker>
 
 /** The program that runs now; a compiled executable starts itself. */
-const program = isCompiled ? [process.execPath] : [process.execPath, ...process.execArgv, Bun.main]
+export const program = isCompiled
+  ? [process.execPath]
+  : [process.execPath, ...process.execArgv, Bun.main]
 
 /** What is the same for all processes of a supervisor. */
 export interface Launch {

@@ -27,9 +27,6 @@ export function createSealedKey(parts: {
   const { storage, to, dataDir, secret } = parts
   const url = objectUrlIn(to, 'master-key.json')
 
-  /** Whether the servers have something that seals the key. */
-  const canSeal = secret.keyFile !== undefined || secret.passphrase !== undefined
-
   /** Stores the key of this server, unless it is there. */
   async function store(keyId: string) {
     const found = await stored()
@@ -60,5 +57,5 @@ export function createSealedKey(parts: {
     return { identities: identitiesIn(readFileSync(keyFile, 'utf8'), keyFile) }
   }
 
-  return { canSeal, store, fetch }
+  return { store, fetch }
 }

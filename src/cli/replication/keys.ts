@@ -1,0 +1,62 @@
+import type { Config } from '../../config/index.ts'
+import type { Keys } from '../../failover/standby.ts'
+import { conflict, unavailable } from '../../platform/errors.ts'
+import { createSealedKey, keyIdIn } from '../../platform/replication/sealed-key.ts'
+import { program } from '../../supervisor/worker-process.ts'
+import type { Command, Configured } from '../command.ts'
+import { flagsAmong } from '../load.ts'
+import { sharedFolderOf } from './shared.ts'
+
+export const replicationStoreKey: Command = {
+  name: 'replication store-key',
+  summary: 'Store master.key, sealed, for the other servers. The active server does so by itself.',
+  run: async ({ config }) => {
+    const key = sealedKeyOf(config)
+    const keyId = keyIdIn(config.dataDir)
+    if (keyId === undefined) throw conflict(`there is no master.key in ${config.dataDir}`)
+    await key.store(keyId)
+    return { json: { key_id: keyId }, text: `Stored master.key (${keyId}).` }
+  },
+}
+
+export const replicationFetchKey: Command = {
+  name: 'replication fetch-key',
+  summary: 'Get master.key of the active server. A standby does so by itself.',
+  run: async ({ config }) => {
+    const keyId = (await sharedFolderOf(config).leases.read())?.lease.keyId
+    if (keyId === undefined) throw conflict('the active server has not stored master.key yet')
+    if (keyIdIn(config.dataDir) !== keyId) await sealedKeyOf(config).fetch(keyId)
+    return { json: { key_id: keyId }, text: `master.key (${keyId}) is in ${config.dataDir}.` }
+  },
+}
+
+const secretOf = ({ replication }: Config) => replication.keyFile ?? replication.passphrase
+
+function sealedKeyOf(config: Config) {
+  if (secretOf(config) === undefined)
+    throw conflict('nothing seals master.key. Set [replication] key_file or passphrase')
+  const { dataDir, replication: secret } = config
+  return createSealedKey({ ...sharedFolderOf(config), dataDir, secret })
+}
+
+/**
+ * The same for a server that serves, in a process of its own: deriving a key from a passphrase takes a
+ * second and 256 MB.
+ */
+export function keysOf({ config, options, io }: Configured): Keys {
+  const flags = Object.entries(flagsAmong(options)).flatMap(([name, value]) => [`--${name}`, value])
+
+  async function run(verb: string) {
+    const child = Bun.spawn([...program, 'replication', verb, ...flags], {
+      ...{ cwd: io.cwd, env: io.env, stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' },
+    })
+    const said = await new Response(child.stderr).text()
+    if ((await child.exited) !== 0) throw unavailable(said.trim().split('\n').at(-1) ?? verb)
+  }
+
+  return {
+    canSeal: secretOf(config) !== undefined,
+    store: () => run('store-key'),
+    fetch: () => run('fetch-key'),
+  }
+}
