@@ -52,11 +52,8 @@ export async function serveInPair(invocation: Configured): Promise<ExitCode> {
     env: io.env,
     waits: options.standby === true,
     keys: keysOf(invocation),
-    openDoor: (active) =>
-      listening(
-        () => openDoor({ host: config.server.host, port }, { active, metrics: undefined }),
-        config.server,
-      ),
+    openDoor: (door) =>
+      listening(() => openDoor({ host: config.server.host, port }, door), config.server),
     startServing,
   })
   const isClean = await node.run()

@@ -6,7 +6,8 @@ import type { Fence } from '../platform/fence.ts'
 import type { Log } from '../platform/log.ts'
 import { type ObjectStorage, objectUrlIn } from '../platform/object-storage/index.ts'
 import type { Lease } from '../platform/replication/lease.ts'
-import type { PairState, SharedFolder } from '../platform/replication/pair.ts'
+import { type PairState, reasonAgainst, type SharedFolder } from '../platform/replication/pair.ts'
+import type { Report } from '../platform/replication/reports.ts'
 import { keyIdIn } from '../platform/replication/sealed-key.ts'
 import { forgetProgress, listSetAside, type openServerState } from './data-directory.ts'
 import { nameOfFile, txidText } from './empty-file.ts'
@@ -200,6 +201,8 @@ function careFor(
   const { tenure, replicator, serving, data } = on
   const { ttlMs, generation } = tenure.lease()
   let isOver = false
+  let reports: Report[] = []
+  let standbyAt = systemClock.now()
   const publishing = publish().catch((error) =>
     log.error('the lease cannot name the new path', { reason: messageOf(error) }),
   )
@@ -248,12 +251,16 @@ function careFor(
   }
 
   async function tell() {
-    const reports = await folder.reports.list()
+    reports = await folder.reports.list().catch(() => reports)
+    const now = systemClock.now()
     const { generation, server, since, cause, from, lossMs, ttlMs, txid } = tenure.lease()
+    const standbys = reports.filter(({ id }) => id !== server.id)
+    if (standbys.some((report) => reasonAgainst(report, now, ttlMs) === undefined)) standbyAt = now
     serving.tell({
       lease: { generation, server, since, cause, ttlMs, ...given({ from, lossMs, txid }) },
       problem: tenure.problem(),
-      standbys: reports.filter(({ id }) => id !== server.id),
+      standbys,
+      standbyAt,
       setAside: listSetAside(dataDir),
     })
   }

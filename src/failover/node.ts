@@ -8,7 +8,9 @@ import type { Log } from '../platform/log.ts'
 import { openSharedFolder } from '../platform/replication/pair.ts'
 import { type Ending, type Serving, serveAsActive } from './active.ts'
 import { openServerState, pairFolder } from './data-directory.ts'
+import type { DoorParts } from './door.ts'
 import { createLitestream } from './litestream.ts'
+import { createStandbyMetrics } from './metrics.ts'
 import { createStandby, type Keys, type Turn } from './standby.ts'
 import { createWarmCopy } from './warm-copy.ts'
 
@@ -36,7 +38,7 @@ export function createNode(parts: {
   keys: Keys
   log: Log
   waits: boolean
-  openDoor: (active: () => string | undefined) => Door
+  openDoor: (door: DoorParts) => Door
   startServing: (generation: number, socket: string) => Serving
   stopAsked: Promise<void>
 }) {
@@ -65,6 +67,7 @@ export function createNode(parts: {
       waits,
     },
   })
+  const metrics = config.metrics.enabled ? createStandbyMetrics(standby) : undefined
   let isStopping = false
   let problem: string | undefined
   void stopAsked.then(() => {
@@ -85,7 +88,7 @@ export function createNode(parts: {
 
   /** Stands by until it becomes active, and then until that ends. */
   async function takeTurn(): Promise<Ending> {
-    const door = openDoor(() => standby.lease()?.server.name)
+    const door = openDoor({ active: () => standby.lease()?.server.name, metrics })
     standby.begin()
     try {
       const turn = await waitForTurn()

@@ -8,7 +8,6 @@ import type { Metrics } from '../platform/metrics/index.ts'
 import { createProcessMetrics } from '../platform/metrics/process.ts'
 import { createStorageMetrics } from '../platform/metrics/storage.ts'
 import type { Siblings } from '../platform/siblings.ts'
-import { COMMIT, VERSION } from '../platform/version.ts'
 
 const statusLike = (example: string) => t.Object({ status: t.String({ examples: [example] }) })
 const Alive = t.Object({
@@ -131,9 +130,6 @@ export function createHealth(parts: {
 
 /** Metrics that belong to no engine: the process and the storage. */
 function createOwnMetrics(metrics: Metrics, db: Db) {
-  metrics.gauge('build_info', 'Always 1; the labels have the running version.', () => [
-    { labels: { version: VERSION, commit: COMMIT }, value: 1 },
-  ])
   createStorageMetrics(metrics, db)
   return createProcessMetrics(metrics)
 }

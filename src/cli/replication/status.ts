@@ -1,6 +1,6 @@
 import { isoTime, sleep, systemClock } from '../../platform/clock.ts'
 import type { Lease } from '../../platform/replication/lease.ts'
-import { isStale, type SharedFolder } from '../../platform/replication/pair.ts'
+import { reasonAgainst, type SharedFolder } from '../../platform/replication/pair.ts'
 import type { Report } from '../../platform/replication/reports.ts'
 import { type Command, EXIT, table } from '../command.ts'
 import { sharedFolderOf } from './shared.ts'
@@ -59,18 +59,13 @@ const standbyJson =
   ({ ttlMs }: Lease, now: number) =>
   (report: Report) => ({
     name: report.name,
-    ready: report.isReady && !isStale(report, now, ttlMs),
-    reason: reasonAgainst(report, now, ttlMs),
+    ready: reasonAgainst(report, now, ttlMs) === undefined,
+    reason: reasonAgainst(report, now, ttlMs) ?? null,
     lag_ms: report.lagMs,
     version: report.version,
     reported_at: isoTime(report.reportedAt),
     set_aside: report.setAside,
   })
-
-function reasonAgainst(report: Report, now: number, ttlMs: number): string | null {
-  if (isStale(report, now, ttlMs)) return 'it has not reported lately'
-  return report.isReady ? null : (report.reason ?? null)
-}
 
 const STATES: Record<State, string> = {
   held: 'is active',
@@ -103,10 +98,9 @@ function tableOf(standbys: Report[], { ttlMs }: Lease, now: number): string {
   if (standbys.length === 0) return 'There is no standby.'
   const rows = standbys.map((report) => {
     const reason = reasonAgainst(report, now, ttlMs)
-    const isReady = reason === null && report.isReady
     return [
       report.name,
-      isReady ? 'ready' : `not ready: ${reason ?? ''}`,
+      reason === undefined ? 'ready' : `not ready: ${reason}`,
       `${(report.lagMs / 1000).toFixed(1)} s behind`,
       `version ${report.version}`,
       `reported ${isoTime(report.reportedAt)}`,

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { MINUTE_MS } from '../durations.ts'
+import { COMMIT, VERSION } from '../version.ts'
 import type { Metrics } from './index.ts'
 
 const LAG_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5] as const
@@ -8,8 +9,11 @@ const SAMPLE_MS = 200
 /** How long sampling continues after a scrape; without scrapes it costs nothing. */
 const WATCHED_MS = 5 * MINUTE_MS
 
-/** Metrics of this process from the operating system and the runtime. */
+/** Metrics of this process: its version, and what the operating system and the runtime know. */
 export function createProcessMetrics(metrics: Metrics) {
+  metrics.gauge('build_info', 'Always 1; the labels have the running version.', () => [
+    { labels: { version: VERSION, commit: COMMIT }, value: 1 },
+  ])
   metrics.gauge(
     'process_resident_memory_bytes',
     'Memory used by the server.',

@@ -1,6 +1,6 @@
 import { conflict, notFound } from '../errors.ts'
 import type { Lease } from './lease.ts'
-import { isStale, type SharedFolder } from './pair.ts'
+import { reasonAgainst, type SharedFolder } from './pair.ts'
 
 /** How often a lease can be renewed between reading and writing it before this gives up. */
 const ATTEMPTS = 20
@@ -38,18 +38,15 @@ async function readyStandby(
   const all = (await reports.list()).filter(({ id }) => id !== lease.server.id)
   const named = name === undefined ? all : all.filter((report) => report.name === name)
   if (name !== undefined && named.length === 0) throw notFound(`there is no standby ${name}`)
-  const ready = named.filter((report) => report.isReady && !isStale(report, now, lease.ttlMs))
-  if (ready.length === 0)
+  const reasons = named.map((report) => reasonAgainst(report, now, lease.ttlMs))
+  const ready = named.find((_, index) => reasons[index] === undefined)
+  if (!ready)
     throw conflict(
       named.length === 0
         ? 'there is no standby that could take over'
-        : named.map((report) => `${report.name} cannot take over: ${reasonOf(report)}`).join('; '),
+        : named
+            .map((report, index) => `${report.name} cannot take over: ${reasons[index]}`)
+            .join('; '),
     )
-  return name === undefined ? undefined : ready[0]
-
-  function reasonOf(report: (typeof all)[number]): string {
-    return isStale(report, now, lease?.ttlMs ?? 0)
-      ? 'it has not reported lately'
-      : (report.reason ?? '')
-  }
+  return name === undefined ? undefined : ready
 }

@@ -6,7 +6,8 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type { Siblings } from '../siblings.ts'
 import { syncWithLitestream } from './litestream.ts'
-import { openSharedFolder, type SharedFolder } from './pair.ts'
+import { createPairMetrics, type PairReading } from './metrics.ts'
+import { openSharedFolder, type PairState, reasonAgainst, type SharedFolder } from './pair.ts'
 
 const CONFIRM_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10] as const
 
@@ -51,6 +52,8 @@ export function createReplication(parts: {
       CONFIRM_SECONDS,
     )
     .with({})
+
+  createPairMetrics(metrics, () => tenure && readingOf(tenure, siblings.pair(), clock.now()))
 
   /** From now on, writes are acknowledged once they are replicated, if that is configured. */
   function start() {
@@ -102,6 +105,25 @@ export function createReplication(parts: {
     pair: siblings.pair,
     /** Calls `listener` with a stall that is over. */
     onResume: (listener: (stall: Stall) => void) => void listeners.push(listener),
+  }
+}
+
+/** What is known of the standbys before the first look at them is nothing. */
+function readingOf(
+  { generation, fence }: NonNullable<Siblings['tenure']>,
+  pair: PairState | undefined,
+  now: number,
+): PairReading {
+  const own = { role: 'active', generation, isReady: fence.isOpen() } as const
+  if (!pair) return { ...own, lagMs: undefined }
+  const { standbys, lease } = pair
+  const ready = standbys.filter(
+    (report) => reasonAgainst(report, now, lease.ttlMs) === undefined,
+  ).length
+  return {
+    ...own,
+    standbys: { ready, notReady: standbys.length - ready },
+    lagMs: standbys.length === 0 ? undefined : Math.max(...standbys.map(({ lagMs }) => lagMs)),
   }
 }
 

@@ -13,6 +13,8 @@ export interface PairState {
   /** Why the lease can't be renewed; undefined if it can. */
   problem: string | undefined
   standbys: Report[]
+  /** When a standby was last ready, or this server became active. */
+  standbyAt: number
   /** Folders with databases that this server set aside. */
   setAside: string[]
 }
@@ -37,3 +39,9 @@ export type SharedFolder = ReturnType<typeof openSharedFolder>
 /** Whether a report is so old that its server has stopped. It is written once per time to live. */
 export const isStale = ({ reportedAt }: Report, now: number, ttlMs: number): boolean =>
   now - reportedAt > 3 * ttlMs
+
+/** Why a standby can't take over; undefined if it can. */
+export function reasonAgainst(report: Report, now: number, ttlMs: number): string | undefined {
+  if (isStale(report, now, ttlMs)) return 'it has not reported lately'
+  return report.isReady ? undefined : (report.reason ?? 'it does not say why')
+}
