@@ -24,6 +24,8 @@ const KINDS: readonly AlertKind[] = [
   'backup.failed',
   'backup.overdue',
   'replica.unreachable',
+  'standby.missing',
+  'database.set_aside',
 ]
 const EVERY_MS = MINUTE_MS
 
@@ -41,7 +43,9 @@ export function createInstallationAlerts(parts: {
 
   async function check() {
     await checkDamage()
-    await checkHealth()
+    const { issues } = instanceHealth.read()
+    await checkHealth(issues)
+    for (const issue of issues) if (issue.what === 'failover') await report(issue)
   }
 
   /** Reports all errors since the last check as one occurrence, as a damaged table causes many. */
@@ -66,14 +70,23 @@ export function createInstallationAlerts(parts: {
     }).catch(failed)
   }
 
+  /** Once for each takeover, of which each process knows. */
+  async function report(failover: Failover) {
+    const alert = alertOf(failover)
+    if (alerts.isKnown(alert)) return
+    await db.commit(() => {
+      if (!alerts.isKnown(alert)) alerts.open(alert)
+    })
+  }
+
   const openFor = (text: string) => db.commit(() => alerts.open({ ...DATABASE, text }))
 
   const failed = (error: unknown) =>
     log.error('health could not be checked', { error: String(error) })
 
   /** Commits only if something has changed. Each process checks, and the first one that notices opens. */
-  async function checkHealth() {
-    const conditions = instanceHealth.read().issues.flatMap(conditionOf)
+  async function checkHealth(issues: readonly InstallationIssue[]) {
+    const conditions = issues.flatMap(conditionOf)
     const open = alerts
       .page(null, 'open', { limit: MAX_OPEN })
       .filter(({ kind }) => KINDS.includes(kind))
@@ -105,6 +118,25 @@ const DATABASE = {
   path: '/health',
   closesAfterMs: DAY_MS,
 } as const
+
+type Failover = Extract<InstallationIssue, { what: 'failover' }>
+
+const alertOf = ({ generation, server, from, lossMs }: Failover) =>
+  ({
+    tenantId: null,
+    kind: 'server.failed_over',
+    subject: `generation:${generation}`,
+    name: from,
+    text: `${server} is active now. ${lossIn(lossMs)}`,
+    path: '/failover',
+    closesAfterMs: DAY_MS,
+  }) as const
+
+/** What a takeover may have cost. */
+const lossIn = (lossMs: number | undefined): string =>
+  lossMs === undefined
+    ? ''
+    : `Writes of the last ${(lossMs / 1000).toFixed(1)} s before that may be lost.`
 
 /** What was wrong with a file of the database. */
 const LOSSES: Record<FileLoss['reason'], string> = {
@@ -164,6 +196,20 @@ function conditionOf(issue: InstallationIssue): Condition[] {
       ]
     case 'replica':
       return [{ ...of, kind: 'replica.unreachable', text: textOn(issue.stall) }]
+    case 'no standby':
+      return [
+        { ...of, kind: 'standby.missing', path: '/failover', text: standbysIn(issue.reasons) },
+      ]
+    case 'set aside':
+      return [
+        {
+          kind: 'database.set_aside',
+          subject: `server:${issue.server.id}`,
+          name: issue.server.name,
+          path: '/failover',
+          text: `It may have writes that no other server has: ${issue.folders.join(', ')}.`,
+        },
+      ]
     default:
       return []
   }
@@ -173,3 +219,9 @@ const textOn = ({ reason, onTimeout }: Stall): string =>
   onTimeout === 'refuse'
     ? `${reason}. Writes are refused until it can be reached.`
     : `${reason}. Writes are acknowledged from this disk alone.`
+
+/** Why no standby could take over. */
+export const standbysIn = (reasons: readonly { name: string; reason: string }[]): string =>
+  reasons.length === 0
+    ? 'No other server stands by.'
+    : `${reasons.map(({ name, reason }) => `${name}: ${reason}`).join('; ')}.`

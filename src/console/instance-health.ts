@@ -14,7 +14,9 @@ import { type InstanceRow, type Instances, MAX_SILENCE_MS } from '../platform/in
 import type { Mail } from '../platform/mail/index.ts'
 import { mailServerOf } from '../platform/mail/server.ts'
 import type { Replication, Stall } from '../platform/replication/index.ts'
+import type { PairState } from '../platform/replication/pair.ts'
 import { COMMIT, VERSION } from '../platform/version.ts'
+import { type PairIssue, pairIssuesIn } from './pair-issues.ts'
 
 const LATE_MS = MINUTE_MS
 const LITTLE_ROOM = 1024 ** 3
@@ -46,6 +48,8 @@ export interface InstanceHealth {
   backups: BackupHealth
   /** Undefined while the replica confirms writes, or isn't asked to. */
   stall: Stall | undefined
+  /** Undefined if no other server shares the data, or nothing is known of it yet. */
+  pair: PairState | undefined
   issues: readonly InstallationIssue[]
   now: number
 }
@@ -95,6 +99,7 @@ export type InstallationIssue =
   | { what: 'no backup'; lastAt: number | undefined }
   | { what: 'backups off' }
   | { what: 'replica'; stall: Stall }
+  | PairIssue
 
 /** Health of the installation for the console, from the same data as /metrics, which can be disabled. */
 export function createInstanceHealth(parts: {
@@ -106,7 +111,7 @@ export function createInstanceHealth(parts: {
   clockwork: Pick<Clockwork, 'queries'>
   delivery: Pick<Delivery, 'queries'>
   installationSettings: Pick<InstallationSettings, 'current'>
-  replication: Pick<Replication, 'stall'>
+  replication: Pick<Replication, 'stall' | 'pair'>
   config: Pick<Config, 'backup'>
 }) {
   const { db, clock, instances, backups, mail, clockwork, delivery, config } = parts
@@ -132,6 +137,7 @@ export function createInstanceHealth(parts: {
       mail: { server: smtpUrl === undefined ? null : addressOf(smtpUrl), ...mail.outbox.open() },
       backups: { ...config.backup, last: backups.latest(), made },
       stall: replication.stall(),
+      pair: replication.pair(),
       now,
     }
     return { ...state, issues: issuesIn(state) }
@@ -149,7 +155,7 @@ export function createInstanceHealth(parts: {
   return { read }
 }
 
-/** Problems of the installation: the replica, little disk space, queues a minute behind, and missing backups. */
+/** Problems of the installation: the replica, other servers, little disk space, queues a minute behind, and missing backups. */
 export function issuesIn(state: {
   now: number
   startedAt: number
@@ -157,11 +163,13 @@ export function issuesIn(state: {
   queues: readonly QueueHealth[]
   processes: readonly ProcessState[]
   stall?: Stall | undefined
+  pair?: PairState | undefined
   backups: Config['backup'] & { last: BackupRow | undefined; made: readonly BackupRow[] }
 }): InstallationIssue[] {
-  const { freeBytes, queues, processes, stall } = state
+  const { now, freeBytes, queues, processes, stall, pair } = state
   return [
     ...(stall ? [{ what: 'replica' as const, stall }] : []),
+    ...(pair ? pairIssuesIn(pair, now) : []),
     ...(freeBytes < LITTLE_ROOM ? [{ what: 'room' as const, freeBytes }] : []),
     ...queues
       .filter(({ lagMs }) => lagMs >= LATE_MS)

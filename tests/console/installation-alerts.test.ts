@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInstallationAlerts } from '../../src/console/installation-alerts.ts'
 import { issuesIn } from '../../src/console/instance-health.ts'
 import type { BackupRow } from '../../src/platform/backup/index.ts'
+import type { PairState } from '../../src/platform/replication/pair.ts'
 import { useApp } from '../support/app.ts'
 import { testConfig } from '../support/config.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -39,7 +40,22 @@ const queue = (name: State['queues'][number]['name'], minutes: number) => ({
   queues: [{ name, readyCount: 5, lagMs: minutes * MINUTE }],
 })
 
+const READY: PairState['standbys'][number] = {
+  ...{ id: 'b', name: 'bergen', version: '1', isReady: true, lagMs: 0, setAside: [] },
+  reportedAt: NOW,
+}
+const PAIR: PairState = {
+  lease: {
+    ...{ generation: 7, server: { id: 'a', name: 'oslo' }, from: { id: 'b', name: 'bergen' } },
+    ...{ since: NOW - HOUR, cause: 'handover', ttlMs: 10_000 },
+  },
+  ...{ problem: undefined, standbys: [READY], standbyAt: NOW, setAside: [] },
+}
+
 const STALL = { since: NOW, reason: 'no route', onTimeout: 'acknowledge' as const }
+
+const pair = (change: Partial<PairState>) => ({ pair: { ...PAIR, ...change } })
+const lease = (change: Partial<PairState['lease']>) => pair({ lease: { ...PAIR.lease, ...change } })
 
 /** Checks with the given state of the installation. */
 const checkIn = (state: Partial<State>) =>
@@ -64,6 +80,18 @@ test.each<[kind: string, state: Partial<State>, text: RegExp, expected: object]>
     { path: '/backups' },
   ],
   ['backup.overdue', backups(row(NOW - 26 * HOUR)), /No backup/, { path: '/backups' }],
+  [
+    'standby.missing',
+    pair({ standbys: [{ ...READY, isReady: false, reason: 'no key' }], standbyAt: NOW - MINUTE }),
+    /^bergen: no key\.$/,
+    { path: '/failover' },
+  ],
+  [
+    'database.set_aside',
+    pair({ standbys: [{ ...READY, setAside: ['/a/set-aside/1', '/a/set-aside/2'] }] }),
+    /other server has: \/a\/set-aside\/1, \/a\/set-aside\/2\.$/,
+    { subject: 'server:b', name: 'bergen' },
+  ],
   ['replica.unreachable', { stall: STALL }, /^no route\. Writes are acknowledged/, {}],
 ])('%s opens once while it lasts, and resolves', async (kind, state, words, expected) => {
   await checkIn(HEALTHY)
@@ -72,6 +100,29 @@ test.each<[kind: string, state: Partial<State>, text: RegExp, expected: object]>
   const text = expect.stringMatching(words)
   expect(open()).toMatchObject([{ kind, count: 1, tenantId: null, text, ...expected }])
   await checkIn(HEALTHY)
+  expect(open()).toEqual([])
+})
+
+test('A takeover from a server that stopped is reported once, and one that was asked for never', async () => {
+  await checkIn(lease({ cause: 'handover' }))
+  expect(open()).toEqual([])
+  const stopped = lease({ cause: 'expiry', lossMs: 1500 })
+  for (let n = 0; n < 2; n++) await checkIn(stopped)
+  const text = 'oslo is active now. Writes of the last 1.5 s before that may be lost.'
+  const alert = { kind: 'server.failed_over', name: 'bergen', closesAfterMs: DAY }
+  expect(open()).toMatchObject([{ ...alert, text, count: 1 }])
+  await db.commit(() => alerts.close(null, 'generation:7'))
+  await checkIn(stopped)
+  await checkIn(lease({ cause: 'expiry', generation: 8, since: NOW - DAY - 1 }))
+  expect(open()).toEqual([])
+})
+
+test('A standby may be away for a moment, such as while it is restarted', async () => {
+  await checkIn(pair({ standbys: [], standbyAt: NOW - 30_000 }))
+  expect(open()).toEqual([])
+  await checkIn(pair({ standbys: [], standbyAt: NOW - 30_001 }))
+  expect(open()).toMatchObject([{ text: 'No other server stands by.' }])
+  await checkIn(pair({}))
   expect(open()).toEqual([])
 })
 

@@ -88,6 +88,10 @@ export function createAlerts({ db, clock }: { db: Db; clock: Clock }) {
     if (!isOpen(alert)) open(alert)
   }
 
+  /** Whether it is open, or was in the last 90 days. */
+  const isKnown = ({ tenantId, kind, subject }: AlertKey): boolean =>
+    store.find(tenantId, kind, subject) !== undefined
+
   const isOpen = ({ tenantId, kind, subject }: AlertKey): boolean =>
     store.isOpen(tenantId, kind, subject)
 
@@ -150,6 +154,7 @@ export function createAlerts({ db, clock }: { db: Db; clock: Clock }) {
   return {
     open,
     openOnce,
+    isKnown,
     isOpen,
     resolve,
     close,

@@ -78,6 +78,22 @@ const KINDS = {
     opened: () => 'Replica cannot be reached',
     resolved: () => 'Replica confirms writes again',
   },
+  'server.failed_over': {
+    severity: 'critical',
+    opened: (name) => `Server ${name} stopped, and another one took over`,
+    resolved: (name) => `Server ${name} stopped, and another one took over`,
+  },
+  'standby.missing': {
+    severity: 'warning',
+    opened: () => 'No standby is ready',
+    resolved: () => 'A standby is ready again',
+  },
+  'database.set_aside': {
+    severity: 'warning',
+    opened: (name) => `Server ${name} keeps a database that was set aside`,
+    resolved: (name) => `Server ${name} keeps no database that was set aside`,
+    isToldOnce: true,
+  },
   'disk.low': {
     severity: 'critical',
     opened: () => 'Disk almost full',

@@ -2,23 +2,15 @@ import { expect, test } from 'bun:test'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { loadConfig } from '../../../src/config/index.ts'
-import { createAddresses } from '../../../src/console/addresses.ts'
 import {
   createInstanceHealth,
   issuesIn,
   type ProcessState,
 } from '../../../src/console/instance-health.ts'
-import { createLayout } from '../../../src/console/layout.ts'
-import { createConsoleMiddleware } from '../../../src/console/middleware.ts'
-import type { Page } from '../../../src/console/page.tsx'
-import { PAGES } from '../../../src/console/pages/index.ts'
 import { backupPage } from '../../../src/console/pages/installation/backup.tsx'
 import { backupList } from '../../../src/console/pages/installation/backups.tsx'
 import { configurationPage } from '../../../src/console/pages/installation/configuration.tsx'
 import { healthPage } from '../../../src/console/pages/installation/health.tsx'
-import { createPages } from '../../../src/console/serve-pages.tsx'
-import type { Services } from '../../../src/console/services.ts'
-import { createTurns } from '../../../src/http/turns.ts'
 import {
   type BackupRow,
   createBackupStore,
@@ -28,7 +20,8 @@ import { createInstallationSettings } from '../../../src/platform/installation-s
 import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
 import { COMMIT, VERSION } from '../../../src/platform/version.ts'
 import { testConfig } from '../../support/config.ts'
-import { audited, HOUR, MINUTE, pagesOf, useConsole } from '../fixture.ts'
+import { audited, HOUR, MINUTE, useConsole } from '../fixture.ts'
+import { pageWith } from '../page-with.ts'
 
 const HEALTH = '/installation/health'
 const BACKUPS = '/installation/backups'
@@ -36,26 +29,6 @@ const CONFIGURATION = '/installation/configuration'
 
 const app = await useConsole({ flags: { 'log-level': 'debug' } })
 const admin = await app.newAdmin()
-
-/** A page that works with other services than those of the application. */
-function pageWith(page: Page | Page[], others: Partial<Services>) {
-  const baseUrl = () => 'http://localhost'
-  const middleware = createConsoleMiddleware({
-    currentOperator: app.operators.currentOperator,
-    baseUrl,
-    addressOf: () => undefined,
-    turns: createTurns(),
-    maxBody: 1000,
-  })
-  const layout = createLayout({ baseUrl, nearnessOf: app.platform.metering.nearnessOf })
-  const services = { ...app.platform, ...others, baseUrl, middleware, layout } as Services
-  const pages = createPages(services, createAddresses(PAGES), [page].flat())
-  const raw = async (path: string, init?: RequestInit) => {
-    const response = await pages.handle(new Request(`http://localhost${path}`, init))
-    return { status: response.status, headers: response.headers, body: await response.text() }
-  }
-  return pagesOf({ raw, operators: app.operators }, admin.cookie)
-}
 
 test('The configuration has every setting with its source, and no secrets', async () => {
   const loaded = loadConfig({
@@ -73,7 +46,11 @@ test('The configuration has every setting with its source, and no secrets', asyn
   if (!loaded.ok) throw new Error('the configuration is wrong')
   const { config, origin: origins } = loaded
   const installationSettings = createInstallationSettings({ ...app.platform, config })
-  const { open } = pageWith(configurationPage, { config, origins, installationSettings })
+  const { open } = pageWith(app, admin.cookie, configurationPage, {
+    config,
+    origins,
+    installationSettings,
+  })
   const page = await open(CONFIGURATION)
   page.says('settings are customized.').omits('<script>alert(1)', 'topsecret')
   for (const pattern of [
@@ -186,7 +163,7 @@ test('The check of a backup says that it can be restored, or why not', async () 
     objectStorage,
     checkArchive,
   })
-  const { send } = pageWith(backupPage, { backups })
+  const { send } = pageWith(app, admin.cookie, backupPage, { backups })
   const check = () => send(`${BACKUPS}/${id}/check`)
   expect((await check()).status).toBe(409)
   mkdirSync(dirname(file), { recursive: true })
@@ -229,7 +206,7 @@ test('Backups are made one at a time, with progress and result; no password is s
   const installationSettings = {
     current: () => ({ ...testConfig(), mail: { ...settings, smtpUrl } }),
   }
-  const replication = { stall: () => undefined }
+  const replication = { stall: () => undefined, pair: () => undefined }
   const parts = {
     ...{
       ...app,
@@ -242,7 +219,7 @@ test('Backups are made one at a time, with progress and result; no password is s
     },
   }
   const instanceHealth = createInstanceHealth(parts)
-  const { open, press } = pageWith([healthPage, backupList], {
+  const { open, press } = pageWith(app, admin.cookie, [healthPage, backupList], {
     ...{ backups, instanceHealth, config: testConfig() },
   })
   ;(await open(HEALTH)).says('smtp.example.com:465').omits('topsecret')

@@ -18,6 +18,7 @@ import type {
 } from '../../instance-health.ts'
 import { page } from '../../page.tsx'
 import { BackUpNow } from './backups.tsx'
+import { wordsOnPair } from './pair-words.tsx'
 
 /** Queues are counted up to this number. */
 const MAX_COUNTED = 10_000
@@ -173,6 +174,10 @@ const TONES: Record<InstallationIssue['what'], Tone> = {
   'backup failed': 'bad',
   'no backup': 'bad',
   replica: 'bad',
+  lease: 'bad',
+  failover: 'warn',
+  'no standby': 'warn',
+  'set aside': 'warn',
   'backups off': 'warn',
 }
 
@@ -223,6 +228,11 @@ function wordsOn(
         }`,
         aside: <Time at={issue.stall.since} />,
       }
+    case 'lease':
+    case 'failover':
+    case 'no standby':
+    case 'set aside':
+      return wordsOnPair(issue)
     case 'backups off':
       return {
         title: 'No backup in the last day, and scheduled backups are off',
