@@ -236,6 +236,7 @@ export function createApp(
         origins,
         backups,
         mail,
+        replication,
       }),
     )
   }

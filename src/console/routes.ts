@@ -14,6 +14,7 @@ import type { Mail } from '../platform/mail/index.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { TenantDeletion } from '../platform/portable/deletion.ts'
 import { createTenantDownload } from '../platform/portable/download.ts'
+import type { Replication } from '../platform/replication/index.ts'
 import { createAddresses } from './addresses.ts'
 import { createCallers } from './callers.ts'
 import { createChecklists } from './checklist/index.ts'
@@ -57,6 +58,7 @@ export function consolePages(parts: {
   origins: Origins | undefined
   backups: Backups
   mail: Mail
+  replication: Pick<Replication, 'pair'>
 }): AnyElysia[] {
   const { platform, gate, operators, addressOf } = parts
   const middleware = createConsoleMiddleware({

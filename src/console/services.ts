@@ -20,6 +20,7 @@ import type { Mail } from '../platform/mail/index.ts'
 import type { Metering } from '../platform/metering/index.ts'
 import type { TenantDeletion } from '../platform/portable/deletion.ts'
 import type { TenantDownload } from '../platform/portable/download.ts'
+import type { Replication } from '../platform/replication/index.ts'
 import type { Tenants } from '../platform/tenants.ts'
 import type { TestReceivers } from '../platform/test-receiver/index.ts'
 import type { CallerOf } from './callers.ts'
@@ -62,6 +63,7 @@ export interface Services {
   /** Source of each setting; undefined if unknown. */
   origins: Origins | undefined
   instances: Instances
+  replication: Pick<Replication, 'pair'>
   testReceivers: TestReceivers
   checklists: Checklists
   instanceHealth: ReturnType<typeof createInstanceHealth>

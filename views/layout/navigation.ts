@@ -38,6 +38,7 @@ export const PAGES = {
   mailServer: page('Mail server', '/mail-server', 'messages'),
   notifications: page('Notifications', '/notifications', 'notifications'),
   backups: page('Backups', '/backups', 'backups'),
+  failover: page('Failover', '/failover', 'failover'),
   configuration: page('Configuration', '/configuration', 'configuration'),
 } as const satisfies Record<string, PageEntry>
 
@@ -72,6 +73,7 @@ const OF_INSTALLATION: readonly NavigationGroup[] = [
       'mail',
       'notifications',
       'backups',
+      'failover',
       'configuration',
     ],
   },

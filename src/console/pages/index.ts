@@ -10,6 +10,7 @@ import { backupPage } from './installation/backup.tsx'
 import { backupList } from './installation/backups.tsx'
 import { configurationPage } from './installation/configuration.tsx'
 import { emailPage } from './installation/email.tsx'
+import { failoverPage } from './installation/failover.tsx'
 import { healthPage } from './installation/health.tsx'
 import {
   editInstallationKey,
@@ -186,6 +187,7 @@ export const PAGES: readonly Page[] = [
   installationChannel,
   backupList,
   backupPage,
+  failoverPage,
   configurationPage,
   welcomePage,
   goalsPage,

@@ -23,7 +23,7 @@ export function wordsOnPair(issue: PairIssue): Omit<Event, 'tone'> {
         text:
           issue.lossMs === undefined
             ? `Find out why it stopped.`
-            : `Find out why it stopped. Writes of the last ${duration(issue.lossMs)} before may be lost.`,
+            : `Find out why it stopped. Writes of its last ${duration(issue.lossMs)} may be lost.`,
         aside: <Time at={issue.at} />,
       }
     case 'no standby':
