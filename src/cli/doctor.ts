@@ -7,6 +7,7 @@ import { synchronisation } from './doctor/clock.ts'
 import { configuration, environment, exposure, providers } from './doctor/configuration.ts'
 import { findUnreachable, isForeign, type Unreachable } from './doctor/directories.ts'
 import { space, writing } from './doctor/disk.ts'
+import { failover } from './doctor/failover.ts'
 import { fileSystem } from './doctor/file-system.ts'
 import { adviceOn, examined, type Finding, type Group, problem, warning } from './doctor/finding.ts'
 import { checkDatabase, type Inside, withoutDatabase } from './doctor/inside.ts'
@@ -45,6 +46,7 @@ async function examine({ config: given, loaded, io }: Configured): Promise<Group
   const timeSync = examined('time sync', () => synchronisation(io.env))
   const unreachable = await findUnreachable(config)
   const isReachable = !unreachable.paths.has(config.dataDir)
+  const servers = isReachable ? failover(config) : []
   const disk = isReachable ? await dataDirectory(config, unreachable) : []
   const inside =
     isReachable && existsSync(config.dataDir) && !isForeign(config.dataDir)
@@ -64,6 +66,7 @@ async function examine({ config: given, loaded, io }: Configured): Promise<Group
     { title: 'Disk', findings: [...unreachable.findings, ...disk] },
     { title: 'Database', findings: [...(inside.database ?? []), ...(await copy)] },
     { title: 'Backups', findings: [...(inside.backups ?? []), ...(await storage)] },
+    { title: 'Failover', findings: await servers },
     { title: 'Time', findings: [...(inside.clock ?? []), ...(await timeSync)] },
     { title: 'Work', findings: [...(inside.work ?? []), ...(await server)] },
     {

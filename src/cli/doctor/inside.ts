@@ -5,6 +5,7 @@ import { createBackupStore } from '../../platform/backup/index.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { installationOf, markOf } from '../../platform/installation.ts'
 import { processCount, thisProcess } from '../../platform/process.ts'
+import { keyIdIn } from '../../platform/replication/sealed-key.ts'
 import { VERSION } from '../../platform/version.ts'
 import { backupFindings } from './backups.ts'
 import { judgeClock } from './clock.ts'
@@ -45,9 +46,13 @@ export const checkDatabase = (config: Config, { paths }: Unreachable): Promise<I
     return { ...tables, database, clock: await clockOf(opened, lastWriteAt) }
   })
 
-/** Checks the master key where there is no database yet. */
-export const withoutDatabase = (config: Config): Promise<Finding[]> =>
-  examined('master key', () => masterKey(config))
+/** Checks the master key where there is no database yet, or only a copy of another server's. */
+export async function withoutDatabase(config: Config): Promise<Finding[]> {
+  const key = await examined('master key', () => masterKey(config))
+  if (config.replication.role === 'single') return key
+  const none = ok('database', 'none here, because this server is not active')
+  return keyIdIn(config.dataDir) === undefined ? [none] : [none, ...key]
+}
 
 /** Findings from the tables; an unreadable table becomes a finding. */
 async function whatWorks(...of: Parameters<typeof tablesOf>): ReturnType<typeof tablesOf> {

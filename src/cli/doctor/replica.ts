@@ -9,13 +9,18 @@ const check = 'replica'
 /** Enough for an upload of what a busy server writes in the meantime. */
 const MAX_MS = 10_000
 
-/** Whether Litestream confirms what is committed, if writes wait for that. */
+/** Whether a Litestream of its own confirms what is committed, if writes wait for that. */
 export async function replica({
   dataDir,
   replication,
 }: Pick<Config, 'dataDir' | 'replication'>): Promise<Finding[]> {
-  const { acknowledge, socket } = replication
-  if (acknowledge === 'local') return []
+  const { role, acknowledge, socket } = replication
+  return acknowledge === 'local' || role === 'auto' ? [] : confirmation({ dataDir, socket })
+}
+
+/** Whether the Litestream on a socket confirms what is committed. */
+export async function confirmation(of: { dataDir: string; socket: string }): Promise<Finding[]> {
+  const { dataDir, socket } = of
   const began = performance.now()
   const issue = await syncWithLitestream({
     ...{ socket, file: databaseFile(dataDir), timeoutMs: MAX_MS },

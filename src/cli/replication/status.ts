@@ -1,11 +1,9 @@
-import { isoTime, sleep, systemClock } from '../../platform/clock.ts'
+import { isoTime, systemClock } from '../../platform/clock.ts'
 import type { Lease } from '../../platform/replication/lease.ts'
-import { reasonAgainst, type SharedFolder } from '../../platform/replication/pair.ts'
+import { reasonAgainst } from '../../platform/replication/pair.ts'
 import type { Report } from '../../platform/replication/reports.ts'
 import { type Command, EXIT, table } from '../command.ts'
-import { sharedFolderOf } from './shared.ts'
-
-type State = Lease['state'] | 'expired'
+import { type LeaseState, leaseState, sharedFolderOf } from './shared.ts'
 
 export const replicationStatus: Command = {
   name: 'replication status',
@@ -19,7 +17,7 @@ export const replicationStatus: Command = {
         text: `No server has ever been active in ${folder.to}.`,
         exit: EXIT.failure,
       }
-    const [state, reports] = await Promise.all([stateOf(folder, lease), folder.reports.list()])
+    const [state, reports] = await Promise.all([leaseState(folder, lease), folder.reports.list()])
     const standbys = reports.filter(({ id }) => id !== lease.server.id)
     const now = systemClock.now()
     return {
@@ -30,19 +28,7 @@ export const replicationStatus: Command = {
   },
 }
 
-/** Whether the lease is being renewed. It is looked at twice, because clocks of machines differ. */
-async function stateOf(folder: SharedFolder, { state, renewal, ttlMs }: Lease): Promise<State> {
-  if (state === 'released') return state
-  const until = systemClock.monotonic() + ttlMs
-  while (systemClock.monotonic() < until) {
-    await sleep(systemClock, Math.min(500, ttlMs / 10))
-    const now = (await folder.leases.read())?.lease
-    if (now?.renewal !== renewal) return now?.state ?? 'expired'
-  }
-  return 'expired'
-}
-
-const activeJson = (lease: Lease, state: State) => ({
+const activeJson = (lease: Lease, state: LeaseState) => ({
   name: lease.server.name,
   state,
   generation: lease.generation,
@@ -67,7 +53,7 @@ const standbyJson =
     set_aside: report.setAside,
   })
 
-const STATES: Record<State, string> = {
+const STATES: Record<LeaseState, string> = {
   held: 'is active',
   ending: 'is about to step down',
   released: 'has stepped down, and no server is active',
@@ -81,7 +67,7 @@ const CAUSES: Record<Lease['cause'], string> = {
   expiry: 'It took over when the one before stopped',
 }
 
-function describe(lease: Lease, state: State): string {
+function describe(lease: Lease, state: LeaseState): string {
   const { server, generation, since, cause, from, lossMs, acknowledge } = lease
   const before = from && (cause === 'handover' || cause === 'expiry') ? `: ${from.name}.` : ''
   return [

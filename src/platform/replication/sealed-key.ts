@@ -37,13 +37,18 @@ export function createSealedKey(parts: {
 
   /** Writes the key of the active server to this one. Throws an `AppError` that says what to do. */
   async function fetch(keyId: string) {
-    const found = await stored()
-    if (found?.keyId !== keyId) throw notFound(`${url} does not have the key ${keyId}`)
-    const text = await unsealedText(found.age, means())
+    const text = await open(keyId)
     const other = readMasterKey(dataDir)
     if (other) renameSync(masterKeyFile(dataDir), `${masterKeyFile(dataDir)}.${other.id}`)
     writeDurably(masterKeyFile(dataDir), text)
     if (keyIdIn(dataDir) !== keyId) throw unavailable(`${url} has another key than it says`)
+  }
+
+  /** The key as it is in `master.key`. Throws an `AppError` if it can't be read. */
+  async function open(keyId: string): Promise<string> {
+    const found = await stored()
+    if (found?.keyId !== keyId) throw notFound(`${url} does not have the key ${keyId}`)
+    return unsealedText(found.age, means())
   }
 
   async function stored(): Promise<{ keyId: string; age: string } | undefined> {
@@ -57,5 +62,5 @@ export function createSealedKey(parts: {
     return { identities: identitiesIn(readFileSync(keyFile, 'utf8'), keyFile) }
   }
 
-  return { store, fetch }
+  return { store, open, fetch }
 }
