@@ -12,7 +12,7 @@ import {
 } from '../../platform/replication/pair.ts'
 import { requireAtomicWrites } from '../../platform/replication/probe.ts'
 import type { Report } from '../../platform/replication/reports.ts'
-import { createSealedKey, keyIdIn } from '../../platform/replication/sealed-key.ts'
+import { canSeal, createSealedKey, keyIdIn } from '../../platform/replication/sealed-key.ts'
 import { type LeaseState, leaseState } from '../replication/shared.ts'
 import { examined, type Finding, ok, problem, warning } from './finding.ts'
 import { confirmation } from './replica.ts'
@@ -97,10 +97,9 @@ async function sealedKey(config: Config, folder: SharedFolder, lease: Lease): Pr
   const { dataDir, replication } = config
   const { keyId } = lease
   if (keyId === undefined) return []
-  const sealed = createSealedKey({ ...folder, dataDir, secret: replication })
   const check = 'master key in storage'
-  if (sealed.canSeal) {
-    await sealed.open(keyId)
+  if (canSeal(replication)) {
+    await createSealedKey({ ...folder, dataDir, secret: replication }).open(keyId)
     return [ok(check, 'this server can open it')]
   }
   return [

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/index.ts'
 import type { Keys } from '../../failover/standby.ts'
 import { conflict, unavailable } from '../../platform/errors.ts'
-import { createSealedKey, keyIdIn } from '../../platform/replication/sealed-key.ts'
+import { canSeal, createSealedKey, keyIdIn } from '../../platform/replication/sealed-key.ts'
 import { program } from '../../supervisor/worker-process.ts'
 import type { Command, Configured } from '../command.ts'
 import { flagsAmong } from '../load.ts'
@@ -30,10 +30,8 @@ export const replicationFetchKey: Command = {
   },
 }
 
-const secretOf = ({ replication }: Config) => replication.keyFile ?? replication.passphrase
-
 function sealedKeyOf(config: Config) {
-  if (secretOf(config) === undefined)
+  if (!canSeal(config.replication))
     throw conflict('nothing seals master.key. Set [replication] key_file or passphrase')
   const { dataDir, replication: secret } = config
   return createSealedKey({ ...sharedFolderOf(config), dataDir, secret })
@@ -55,7 +53,7 @@ export function keysOf({ config, options, io }: Configured): Keys {
   }
 
   return {
-    canSeal: secretOf(config) !== undefined,
+    canSeal: canSeal(config.replication),
     store: () => run('store-key'),
     fetch: () => run('fetch-key'),
   }

@@ -14,6 +14,10 @@ export function keyIdIn(dataDir: string): string | undefined {
   return key && [key, ...key.previous].map(({ id }) => id).join('+')
 }
 
+/** Whether the servers have something that seals the key. */
+export const canSeal = ({ keyFile, passphrase }: Secret): boolean =>
+  keyFile !== undefined || passphrase !== undefined
+
 /**
  * `master.key` in the folder that the servers share, sealed by age with a passphrase or to the key in
  * a file that all servers have.

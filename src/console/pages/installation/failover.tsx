@@ -162,7 +162,12 @@ const factsOf = ({ lease, settings }: Pair): Fact[] => [
   ['Active since', <Time at={lease.since} />],
   ['Became active', <LongText text={causeOf(lease)} />],
   ...(lease.lossMs
-    ? [['Possible loss', `Writes of the last ${duration(lease.lossMs)} before the failover`] as const]
+    ? [
+        [
+          'Possible loss',
+          `Writes of the last ${duration(lease.lossMs)} before the failover`,
+        ] as const,
+      ]
     : []),
   [
     'Acknowledges writes',
