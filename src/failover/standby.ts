@@ -7,7 +7,7 @@ import { systemClock } from '../platform/clock.ts'
 import { MINUTE_MS } from '../platform/durations.ts'
 import type { Log } from '../platform/log.ts'
 import { objectUrlIn } from '../platform/object-storage/index.ts'
-import type { Lease, StoredLease } from '../platform/replication/lease.ts'
+import type { Lease } from '../platform/replication/lease.ts'
 import type { SharedFolder } from '../platform/replication/pair.ts'
 import { requireAtomicWrites } from '../platform/replication/probe.ts'
 import type { Report } from '../platform/replication/reports.ts'
@@ -22,29 +22,11 @@ import {
 } from './data-directory.ts'
 import { nameOfFile } from './empty-file.ts'
 import { createLeaseWatch } from './lease-watch.ts'
-import type { Taken } from './tenure.ts'
+import type { Keys, Turn } from './turn.ts'
 import type { WarmCopy } from './warm-copy.ts'
 
 /** How long a server that stepped down leaves the lease to others, in times to live. */
 const YIELDS = 3
-
-/** Hands `master.key` from server to server. */
-export interface Keys {
-  /** Whether the servers have something that seals it. */
-  canSeal: boolean
-  /** Stores it for the others, or gets it from the active server. */
-  store: () => Promise<void>
-  fetch: () => Promise<void>
-}
-
-/** A turn as the active server. */
-export interface Turn {
-  taken: Taken
-  /** The lease before. */
-  before: StoredLease | undefined
-  /** Where the data comes from: this server's own database, or the copy of another one's. */
-  from: 'own' | 'copy'
-}
 
 export type Standby = ReturnType<typeof createStandby>
 

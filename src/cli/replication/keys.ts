@@ -1,5 +1,5 @@
 import type { Config } from '../../config/index.ts'
-import type { Keys } from '../../failover/standby.ts'
+import type { Keys } from '../../failover/turn.ts'
 import { conflict, unavailable } from '../../platform/errors.ts'
 import { canSeal, createSealedKey, keyIdIn } from '../../platform/replication/sealed-key.ts'
 import { program } from '../../supervisor/worker-process.ts'
