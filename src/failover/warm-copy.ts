@@ -8,6 +8,8 @@ import { txidText } from './empty-file.ts'
 import type { Litestream, LitestreamProcess } from './litestream.ts'
 
 const LOOK_MS = 10
+/** How long a run may take to end. */
+const STOP_MS = 5000
 /** Delays before a run that ended is started again. */
 const FIRST_RESTART_MS = 500
 const LAST_RESTART_MS = 30_000
@@ -121,8 +123,11 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
   async function end() {
     const run = running
     running = undefined
-    run?.stop()
-    await run?.exited
+    if (!run) return
+    run.stop()
+    const late = systemClock.after(STOP_MS, run.kill)
+    await run.exited
+    late()
   }
 
   function discard() {
