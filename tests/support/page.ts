@@ -10,9 +10,9 @@ export async function openPage(name: string) {
   const text = await Bun.file(join(DOCS, name)).text()
 
   const blocks = (language: string): string[] =>
-    [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
-      .filter(([, itsLanguage]) => itsLanguage === language)
-      .map(([, , block]) => block as string)
+    [...text.matchAll(/^( *)```(\w*)\n([\s\S]*?)^ *```$/gm)]
+      .filter(([, , itsLanguage]) => itsLanguage === language)
+      .map(([, indent, , block = '']) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))
 
   /** The only code block in a language that contains `words`. */
   function block(language: string, words: string): string {

@@ -12,7 +12,7 @@ beforeAll(compileBinary, 120_000)
 /** The shortest one. */
 export const TTL_MS = 3000
 
-export type Member = ReturnType<ReturnType<typeof openPair>['member']>
+export type Member = ReturnType<typeof openMember>
 
 /** Servers that share a bucket. Each has a data directory of its own. */
 export function openPair(stack: AsyncDisposableStack, settings: Record<string, string> = {}) {
@@ -21,93 +21,104 @@ export function openPair(stack: AsyncDisposableStack, settings: Record<string, s
   const litestream = installLitestream(cwd)
 
   function member(name: string) {
-    const dataDir = join(cwd, name)
-    const port = freePort()
-    const url = `http://127.0.0.1:${port}`
-    const env = {
-      PATH: process.env.PATH ?? '',
+    const given = {
       ...s3.envOf(name),
-      GATEHOUSE_DATA_DIR: dataDir,
-      GATEHOUSE_SERVER_PORT: `${port}`,
       GATEHOUSE_DATABASE_EXTERNAL_CHECKPOINT: 'true',
       GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.0/8',
       GATEHOUSE_LIMITS_REQUESTS_PER_MINUTE: '10000000',
       GATEHOUSE_REPLICATION_ROLE: 'auto',
       GATEHOUSE_REPLICATION_TO: 's3://bucket/gatehouse',
-      GATEHOUSE_REPLICATION_SERVER: name,
-      GATEHOUSE_REPLICATION_TTL: `${TTL_MS}ms`,
       GATEHOUSE_REPLICATION_LITESTREAM: litestream,
       GATEHOUSE_REPLICATION_ACKNOWLEDGE: 'replicated',
       GATEHOUSE_REPLICATION_PASSPHRASE: 'four words of chance',
       ...settings,
     }
-    let log = { text: '' }
-    let child: ReturnType<typeof spawn> | undefined
-
-    const spawn = (args: string[]) =>
-      Bun.spawn([BINARY, 'serve', ...args], { cwd, env, stdout: 'pipe', stderr: 'ignore' })
-
-    function start(...args: string[]) {
-      const started = spawn(args)
-      child = started
-      log = collect(started.stdout)
-      stack.defer(() => kill())
-    }
-
-    /** All processes of this server, of which the first one started the others. */
-    const processes = () => (child ? [child.pid, ...processesWith(dataDir)] : [])
-
-    function signal(name: NodeJS.Signals) {
-      for (const pid of processes()) tryKill(pid, name)
-    }
-
-    async function kill() {
-      signal('SIGKILL')
-      await child?.exited
-    }
-
-    const readiness = () =>
-      fetch(`${url}/readyz`).then(
-        async (response) => ((await response.json()) as { status: string }).status,
-        () => 'unreachable',
-      )
-
-    const becomes = (status: string, withinMs = 30_000) =>
-      until(
-        async () => (await readiness()) === status,
-        () => `${name}: ${log.text}`,
-        withinMs,
-      )
-
-    const run = (...args: string[]) => command({ cwd, env, args })
-
-    const stands = () =>
-      until(
-        async () => {
-          const { standbys = [] } = (await run('replication', 'status', '--json')).json()
-          return standbys.some(
-            (one: { name: string; ready: boolean }) => one.name === name && one.ready,
-          )
-        },
-        () => `${name}: ${log.text}`,
-        30_000,
-      )
-
-    return {
-      ...{ name, dataDir, url, start, signal, kill, readiness, becomes, run },
-      log: () => log.text,
-      /** Waits until the standby has reported that it could take over. */
-      isReady: stands,
-      /** Ends it in order. */
-      terminate: () => {
-        child?.kill('SIGTERM')
-        return child?.exited
-      },
-      loseDisk: () => rmSync(dataDir, { recursive: true, force: true }),
-    }
+    return openMember(stack, { cwd, name, given })
   }
 
   return { s3, member }
+}
+
+/** One of several servers, with the settings that are `given` beside its name, port and data directory. */
+export function openMember(
+  stack: AsyncDisposableStack,
+  { cwd, name, given }: { cwd: string; name: string; given: Record<string, string> },
+) {
+  const dataDir = join(cwd, name)
+  const port = freePort()
+  const url = `http://127.0.0.1:${port}`
+  const env = {
+    PATH: process.env.PATH ?? '',
+    GATEHOUSE_DATA_DIR: dataDir,
+    GATEHOUSE_SERVER_PORT: `${port}`,
+    GATEHOUSE_REPLICATION_SERVER: name,
+    GATEHOUSE_REPLICATION_TTL: `${TTL_MS}ms`,
+    ...given,
+  }
+  let log = { text: '' }
+  let child: ReturnType<typeof spawn> | undefined
+
+  const spawn = (args: string[]) =>
+    Bun.spawn([BINARY, 'serve', ...args], { cwd, env, stdout: 'pipe', stderr: 'ignore' })
+
+  function start(...args: string[]) {
+    const started = spawn(args)
+    child = started
+    log = collect(started.stdout)
+    stack.defer(() => kill())
+  }
+
+  /** All processes of this server, of which the first one started the others. */
+  const processes = () => (child ? [child.pid, ...processesWith(dataDir)] : [])
+
+  function signal(name: NodeJS.Signals) {
+    for (const pid of processes()) tryKill(pid, name)
+  }
+
+  async function kill() {
+    signal('SIGKILL')
+    await child?.exited
+  }
+
+  const readiness = () =>
+    fetch(`${url}/readyz`).then(
+      async (response) => ((await response.json()) as { status: string }).status,
+      () => 'unreachable',
+    )
+
+  const becomes = (status: string, withinMs = 30_000) =>
+    until(
+      async () => (await readiness()) === status,
+      () => `${name}: ${log.text}`,
+      withinMs,
+    )
+
+  const run = (...args: string[]) => command({ cwd, env, args })
+
+  const stands = () =>
+    until(
+      async () => {
+        const { standbys = [] } = (await run('replication', 'status', '--json')).json()
+        return standbys.some(
+          (one: { name: string; ready: boolean }) => one.name === name && one.ready,
+        )
+      },
+      () => `${name}: ${log.text}`,
+      30_000,
+    )
+
+  return {
+    ...{ name, dataDir, url, start, signal, kill, readiness, becomes, run },
+    log: () => log.text,
+    /** Waits until the standby has reported that it could take over. */
+    isReady: stands,
+    /** Ends it in order. */
+    terminate: () => {
+      child?.kill('SIGTERM')
+      return child?.exited
+    },
+    loseDisk: () => rmSync(dataDir, { recursive: true, force: true }),
+  }
 }
 
 /** The processes that have a data directory in their environment or command line. */
