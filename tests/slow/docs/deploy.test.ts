@@ -14,12 +14,26 @@ const example = (name: string) => read(`docs/examples/${name}`)
 /** `35s` as 35. */
 const seconds = (text = ''): number => Number(/^(\d+)s$/.exec(text)?.[1])
 
+/** The settings of a container without a file. Fails if they are invalid. */
+function configOf(env: Record<string, string> = {}) {
+  const readFile = (path: string) => {
+    throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' })
+  }
+  const loaded = loadConfig({ flags: {}, env, cwd: '/nowhere', readFile })
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
+  expect(loaded.warnings).toEqual([])
+  return loaded.config
+}
+
 /** Work under way has 25 seconds at a stop, and 3 more when it is cut short. */
 const MAX_STOP_SECONDS = 28
 /** Litestream uploads the rest for so long at a stop. */
 const MAX_UPLOAD_SECONDS = 30
 /** After this time, Gatehouse closes an idle connection. */
 const IDLE_SECONDS = 30
+/** A server of two then gives up its lease. */
+const MAX_RELEASE_SECONDS = testConfig().replication.ttlMs / 1000
+const MAX_HANDOVER_SECONDS = MAX_STOP_SECONDS + MAX_UPLOAD_SECONDS + MAX_RELEASE_SECONDS
 const MAX_WAIT_SECONDS = 25
 
 test('The systemd unit starts, stops and isolates the server as the page says', async () => {
@@ -48,6 +62,17 @@ test('The systemd unit starts, stops and isolates the server as the page says', 
   expect(two).toContain('TimeoutStopSec=45')
 })
 
+test('The unit of one of two servers signals only Gatehouse, waits for the handover, and can be that of a standby', async () => {
+  const dropIn = await example('gatehouse-pair.conf')
+  const value = (text: string, name: string) => new RegExp(`^${name}=(.+)$`, 'm').exec(text)?.[1]
+  expect(value(dropIn, 'KillMode')).toBe('mixed')
+  expect(Number(value(dropIn, 'TimeoutStopSec'))).toBeGreaterThan(MAX_HANDOVER_SECONDS)
+  const ofStandby = dropIn.replaceAll(/^#(?=ExecStart)/gm, '')
+  const single = value(await read('docs/gatehouse.service'), 'ExecStart')
+  expect(ofStandby).toContain('\nExecStart=\n')
+  expect(value(ofStandby, 'ExecStart')?.replace(' --standby', '')).toBe(single)
+})
+
 test('The compose files are short, valid, and run the image as its own user; all YAML can be parsed', async () => {
   const dockerfile = await read('Dockerfile')
   const user = /^USER (\d+)/m.exec(dockerfile)?.[1]
@@ -60,12 +85,7 @@ test('The compose files are short, valid, and run the image as its own user; all
     const { gatehouse } = (Bun.YAML.parse(text) as any).services
     expect([gatehouse.user, gatehouse.volumes[0]]).toEqual([`${user}:${user}`, './data:/data'])
     expect(seconds(gatehouse.stop_grace_period)).toBeGreaterThan(MAX_STOP_SECONDS)
-    const readFile = (path: string) => {
-      throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' })
-    }
-    const env = gatehouse.environment ?? {}
-    const loaded = loadConfig({ flags: {}, env, cwd: '/nowhere', readFile })
-    expect(loaded.ok ? loaded.warnings : loaded.errors).toEqual([])
+    configOf(gatehouse.environment)
   }
   const names = readdirSync(join(ROOT, 'docs/examples'), { encoding: 'utf8', recursive: true })
   for (const name of names.filter((name) => /\.ya?ml$/.test(name)))
@@ -107,6 +127,43 @@ test('In the compose file with object storage, buckets, regions and sockets agre
     ...{ metadata_fsync: true, data_fsync: true },
     s3_api: { s3_region: litestream.environment.LITESTREAM_REGION },
   })
+})
+
+test('In the compose file of two servers, each has its data, and their bucket, proxy and times to stop agree', async () => {
+  // biome-ignore lint/suspicious/noExplicitAny: what has another shape fails the test
+  const { services, networks } = Bun.YAML.parse(await example('compose.pair.yaml')) as any
+  const { one, two, objects, caddy } = services
+  const [, folder = ''] = / objects\/(\S+) one two$/m.exec(await read('docs/deploy.md')) ?? []
+  for (const server of [one, two]) {
+    const { replication } = configOf(server.environment)
+    expect([replication.role, replication.to]).toEqual(['auto', `s3://${folder}/pair`])
+    expect(seconds(server.stop_grace_period)).toBeGreaterThan(MAX_HANDOVER_SECONDS)
+    expect(server.healthcheck).toEqual({ disable: true })
+  }
+  expect([one, two].map(({ hostname, volumes }) => [hostname, volumes])).toEqual([
+    ['one', ['./one:/data']],
+    ['two', ['./two:/data']],
+  ])
+  expect([one.command, two.command]).toEqual([undefined, ['serve', '--standby']])
+  expect(objects.environment.ROOT_ACCESS_KEY).toBe(one.environment.GATEHOUSE_S3_ACCESS_KEY_ID)
+  expect(caddy.environment.UPSTREAMS).toBe('one:8420 two:8420')
+  const [{ subnet }] = networks.default.ipam.config
+  expect(one.environment.GATEHOUSE_SERVER_TRUSTED_PROXIES).toBe(subnet)
+})
+
+test('The proxies of two servers ask which one is active, and keep metrics inside', async () => {
+  const [caddy, haproxy] = await Promise.all(['Caddyfile.pair', 'haproxy.pair.cfg'].map(example))
+  const { port } = testConfig().server
+  for (const text of [caddy, haproxy]) {
+    expect(text).toContain('/readyz')
+    for (const host of ['10.0.0.1', '10.0.0.2']) expect(text).toContain(`${host}:${port}`)
+    const kept = /(?:keepalive|http-keep-alive) (\d+s)\b/.exec(text ?? '')?.[1]
+    expect(seconds(kept)).toBeLessThan(IDLE_SECONDS)
+  }
+  expect(caddy).toContain('@metrics path /metrics /metrics/\n\trespond @metrics 404\n')
+  expect(haproxy).toContain('return status 404 if { path /metrics /metrics/ }')
+  const wait = /timeout server (\d+s)/.exec(haproxy ?? '')?.[1]
+  expect(seconds(wait)).toBeGreaterThan(MAX_WAIT_SECONDS)
 })
 
 test('The proxies use the default port, close connections before Gatehouse does, keep metrics inside and allow what Gatehouse allows', async () => {

@@ -111,6 +111,41 @@ test('One pod runs as the user of the image, without rights, and Litestream stop
   expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(58)
 })
 
+test('The component for two pods gives each its data, expects one that is never ready, and hands over before it is killed', async () => {
+  const [component, pair] = await Promise.all(
+    ['pair/kustomization.yaml', 'pair/pair.yaml'].map(parsed),
+  )
+  const { spec } = pair.spec.template
+  const [patched] = spec.containers
+  expect(component.patches).toEqual([{ path: 'pair.yaml' }])
+  expect([pair.metadata.name, patched.name]).toEqual([set.metadata.name, gatehouse.name])
+  expect(pair.spec).toMatchObject({ replicas: 2, podManagementPolicy: 'Parallel' })
+  expect(pair.spec.updateStrategy.type).toBe('OnDelete')
+  // 28 seconds for Gatehouse, 30 for Litestream, 10 for the lease.
+  expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(68)
+  const isDeleted = (one: { $patch?: string }) => one.$patch === 'delete'
+  const deleted = namesOf(spec.initContainers.filter(isDeleted))
+  expect(deleted).toEqual(namesOf([restore, litestream]))
+  expect(namesOf(spec.volumes.filter(isDeleted))).toEqual(['socket'])
+
+  const [copying] = spec.initContainers.filter((one: object) => !isDeleted(one))
+  const [mount, unmount] = patched.volumeMounts
+  expect(copying.securityContext).toEqual(gatehouse.securityContext)
+  expect(copying.volumeMounts[0]).toMatchObject({ name: mount.name, mountPath: mount.mountPath })
+  expect(gatehouse.volumeMounts).toContainEqual({ name: 'socket', mountPath: unmount.mountPath })
+  const toml = await read('base/gatehouse.toml')
+  const [, to = ''] = /- (GATEHOUSE_REPLICATION_TO=\S+)/.exec(page) ?? []
+  const literals: string[] = [...component.configMapGenerator[0].literals, to]
+  const more = Object.fromEntries(literals.map((literal) => literal.split(/=(.*)/)))
+  const secret = { GATEHOUSE_REPLICATION_PASSPHRASE: 'x' }
+  const env = { ...variables, ...more, ...secret, GATEHOUSE_DATA_DIR: '/data' }
+  const flags = { config: '/gatehouse.toml' }
+  const loaded = loadConfig({ flags, env, cwd: '/', readFile: () => toml })
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
+  expect([loaded.warnings, loaded.config.replication.role]).toEqual([[], 'auto'])
+  expect(loaded.config.replication.litestream).toBe(copying.command.at(-1))
+})
+
 test('A new volume gets the master key of the Secret, and keeps the key that it has', async () => {
   using folder = temporaryFolder()
   const secret = join(folder.path, 'secret')
