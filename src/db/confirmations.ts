@@ -109,12 +109,13 @@ export function createConfirmations({ confirm, timeoutMs, onTimeout, onChange }:
   }
 
   async function settled() {
-    while (held.size > 0) await Bun.sleep(SETTLED_MS)
+    const before = [...held]
+    while (before.some((one) => held.has(one))) await Bun.sleep(SETTLED_MS)
   }
 
   return {
     hold,
-    /** Resolves when no result is held. */
+    /** Resolves when no result of now is held, whatever is committed meanwhile. */
     settled,
     /** Why new work must not begin; undefined if it may. */
     refusal: (wait: Wait) => (wait === 'disk' || onTimeout !== 'refuse' ? undefined : stalled),

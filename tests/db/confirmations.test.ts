@@ -159,3 +159,16 @@ test('Draining ends while the replica cannot be reached, once no more is held an
   await Promise.all([notes.db.drain(), later])
   expect(notes.settled).toEqual([`late: ${LATE}`, 'here', `later: ${LATE}`])
 })
+
+test('Draining does not wait for what is committed meanwhile', async () => {
+  using notes = setUp({ timeoutMs: 60_000 })
+  void notes.write('a')
+  const call = await notes.called(1)
+  const drained = notes.db.drain()
+  await notes.turn()
+  void notes.write('b')
+  call.resolve()
+  await drained
+  expect(notes.settled).toEqual(['a'])
+  ;(await notes.called(2)).resolve()
+})
