@@ -303,6 +303,7 @@ export function createApp(
     retention.stop()
     gate.search.stop()
     storageWatch.stop()
+    platform.outbound.end()
     await instances.stop()
     await db.drain()
   }

@@ -78,6 +78,8 @@ export interface Outbound {
    */
   send(request: OutboundRequest): Promise<OutboundResult>
   connections(): ConnectionCounts
+  /** Closes connections that are idle, so that the process can end. */
+  end(): void
 }
 
 /** Calls URLs that tenants chose; all such calls must use it. */
@@ -148,7 +150,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     return preferred(found.map(({ address }) => address))
   }
 
-  return { checkUrl, send, connections: exchange.counts }
+  return { checkUrl, send, connections: exchange.counts, end: exchange.end }
 }
 
 /**

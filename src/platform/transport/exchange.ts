@@ -24,6 +24,8 @@ export interface Exchange {
   /** Sends one request and reads the response. Rejects with `CallFailure`. */
   send(dial: Dial, call: Call): Promise<Reply>
   counts(): ConnectionCounts
+  /** Closes connections that are idle. */
+  end(): void
 }
 
 /**
@@ -104,7 +106,7 @@ export function createExchange(clock: Clock, ca: string | string[] = []): Exchan
     }
   }
 
-  return { send, counts: () => ({ ...counts, idle: idle.count() }) }
+  return { send, end: idle.end, counts: () => ({ ...counts, idle: idle.count() }) }
 }
 
 const isFailure = (error: unknown, reason: CallFailure['reason']) =>

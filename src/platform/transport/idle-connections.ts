@@ -38,7 +38,7 @@ export function createIdleConnections(clock: Clock) {
   const byTenant = new Map<string, Set<Idle>>()
   const byTarget = new Map<string, Idle[]>()
   const all = new Set<Idle>()
-  let isSweeping = false
+  let stopSweeping: (() => void) | undefined
 
   const nameOf = ({ tenantId, key }: Target) => `${tenantId} ${key}`
 
@@ -105,10 +105,8 @@ export function createIdleConnections(clock: Clock) {
   }
 
   function sweepLater() {
-    if (isSweeping) return
-    isSweeping = true
-    clock.after(SWEEP_MS, () => {
-      isSweeping = false
+    stopSweeping ??= clock.after(SWEEP_MS, () => {
+      stopSweeping = undefined
       const now = clock.monotonic()
       for (const idle of all) if (idle.until <= now) close(idle)
       if (all.size > 0) sweepLater()
@@ -120,7 +118,14 @@ export function createIdleConnections(clock: Clock) {
     for (const idle of byTarget.get(nameOf(target)) ?? []) close(idle)
   }
 
-  return { take, put, closeAll, count: () => all.size }
+  /** Closes all, because they would keep the process from ending. */
+  function end() {
+    for (const idle of all) close(idle)
+    stopSweeping?.()
+    stopSweeping = undefined
+  }
+
+  return { take, put, closeAll, end, count: () => all.size }
 }
 
 const oldest = (set: Set<Idle>): Idle => set.values().next().value as Idle

@@ -79,6 +79,16 @@ test('Idle connections are closed in time although no further call is made', asy
   expect([outbound.connections().idle, clock.timers()]).toEqual([0, 0])
 })
 
+test('At the end, idle connections are closed and no timer is left', async () => {
+  const clock = standingClock()
+  const target = await startTarget(answer('ok'))
+  const outbound = loopback({ clock })
+  await outbound.send(pooled(target.url))
+  outbound.end()
+  await target.closed()
+  expect([outbound.connections().idle, clock.timers()]).toEqual([0, 0])
+})
+
 test('A call without a tenant or without reuse has a connection of its own', async () => {
   for (const rest of [{ tenantId: undefined }, { reusesConnection: false }])
     expect(await connectionsOf(answer('ok'), { second: rest })).toMatchObject({

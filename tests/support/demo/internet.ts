@@ -91,6 +91,7 @@ export const createInternet =
       checkUrl,
       send,
       connections: () => ({ opened: 0, resumed: 0, reused: 0, lost: 0, idle: 0 }),
+      end: () => {},
     }
   }
 
