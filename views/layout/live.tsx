@@ -18,7 +18,10 @@ export const LiveSource = ({ href, shownId }: { href: string; shownId: string })
 /** Interval while something is in progress. */
 const INTERVAL = 'every 2s'
 
-/** Refreshes the element `id` of its own page until the server no longer renders this element. */
+/**
+ * Refreshes the element `id` of its own page until the server no longer renders this element. It stays as
+ * it is while the server restarts, or another one takes over.
+ */
 export const AutoRefresh = ({ id, here }: { id: string; here: string }) => (
   <span
     id={`${id}-watch`}
@@ -28,6 +31,7 @@ export const AutoRefresh = ({ id, here }: { id: string; here: string }) => (
     hx-target={`#${id}`}
     hx-select={`#${id}`}
     hx-swap="outerMorph"
+    {...{ 'hx-status:5xx': 'swap:none' }}
   />
 )
 
