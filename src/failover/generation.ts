@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { databaseFile, openDatabase } from '../db/open.ts'
 import { sync } from '../platform/files.ts'
@@ -12,6 +12,8 @@ import { emptyFile, type LogBeginning, nameOfFile } from './empty-file.ts'
  */
 export function beginDatabase(parts: { dataDir: string; copy: string; txid: bigint; now: number }) {
   const { dataDir, copy, txid, now } = parts
+  // SQLite gives its log the same mode.
+  chmodSync(copy, 0o600)
   renameSync(copy, databaseFile(dataDir))
   sync(dataDir)
   const content = emptyFile(txid + 1n, now, beginLog(dataDir))

@@ -105,6 +105,11 @@ test('A standby takes over from a server that is lost with its disk, with all th
     'one',
   ])
   expect(standbys).toMatchObject([{ name: 'one', ready: true, set_aside: [] }])
+  for (const member of [one, two]) {
+    const { ok, findings } = (await member.run('doctor', '--json')).json()
+    const wrong = findings.filter(({ result }: { result: string }) => result !== 'ok')
+    expect([member.name, ok, wrong]).toEqual([member.name, true, []])
+  }
 }, 90_000)
 
 test('A server hands over by command and when it is ended, and loses nothing', async () => {
