@@ -4,8 +4,11 @@ import { invalid, unavailable } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
 import { type ObjectStorageSettings, parseObjectUrl } from '../platform/object-storage/index.ts'
 
-/** How often a copy looks for what is new. Each look costs a request. */
-const FOLLOW_INTERVAL = '1s'
+/** How often a copy looks for what is new. Each look costs up to nine requests. */
+const FOLLOW_INTERVALS = { calm: '5s', urgent: '100ms' }
+
+/** How fast a copy follows: as long as another server is active, or while one is awaited. */
+export type Pace = keyof typeof FOLLOW_INTERVALS
 
 /** Linux has no room for a longer name of a socket. */
 const MAX_SOCKET_BYTES = 107
@@ -60,10 +63,10 @@ export function createLitestream(parts: {
   const replicate = (path: string) => run(['replicate', '-config', configure('replicate', path)])
 
   /** Keeps a copy of what another server uploads in `file`, and its position in `file-txid`. */
-  const follow = (path: string, file: string) =>
+  const follow = (path: string, file: string, pace: Pace) =>
     run([
       ...['restore', '-config', configure('follow', path), '-f'],
-      ...['-follow-interval', FOLLOW_INTERVAL, '-o', file, database],
+      ...['-follow-interval', FOLLOW_INTERVALS[pace], '-o', file, database],
     ])
 
   /** Restores the state after a transaction to `file`, and ends. */

@@ -94,7 +94,7 @@ export function createStandby(parts: {
 
   async function prepare(current: Lease) {
     if (existsSync(databaseFile(dataDir))) clearAway(current)
-    await copy.follow(current)
+    await copy.follow(current, isUrgent() ? 'urgent' : 'calm')
     const txid = copy.txid()
     if (txid !== undefined && txid >= BigInt(`0x${current.txid ?? '0'}`))
       caughtUpAt = systemClock.monotonic()
@@ -142,6 +142,10 @@ export function createStandby(parts: {
     if (nonce === yielded?.nonce && bootMs() < yielded.untilMs) return false
     return isExpired || handover?.to === undefined || handover.to === me.id
   }
+
+  /** Whether the lease changes hands now, so that each moment counts. */
+  const isUrgent = () =>
+    lease !== undefined && (lease.state !== 'held' || lease.handover !== undefined)
 
   const lagMs = () =>
     caughtUpAt === undefined ? 0 : Math.max(0, Math.round(systemClock.monotonic() - caughtUpAt))

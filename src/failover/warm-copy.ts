@@ -5,7 +5,7 @@ import { readIfAny, writeDurably } from '../platform/files.ts'
 import type { Log } from '../platform/log.ts'
 import type { Lease } from '../platform/replication/lease.ts'
 import { txidText } from './empty-file.ts'
-import type { Litestream, LitestreamProcess } from './litestream.ts'
+import type { Litestream, LitestreamProcess, Pace } from './litestream.ts'
 
 const LOOK_MS = 10
 /** How long a run may take to end. */
@@ -34,7 +34,7 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
   const file = join(folder, 'gatehouse.db')
   const position = `${file}-txid`
   const source = join(folder, 'source')
-  let running: LitestreamProcess | undefined
+  let running: (LitestreamProcess & { pace: Pace }) | undefined
   let failures = 0
   let notBefore = 0
   let progress = { mark: '', atMs: 0, isRetried: false }
@@ -53,7 +53,8 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
   const isReady = ({ path: wanted }: Lease) => path() === wanted && txid() !== undefined
 
   /** Follows what the holder of a lease uploads. Called again and again; it keeps doing that. */
-  async function follow(lease: Lease, stuckMs = STUCK_MS) {
+  async function follow(lease: Lease, pace: Pace = 'calm', stuckMs = STUCK_MS) {
+    if (running && running.pace !== pace && txid() !== undefined) await end()
     const segments = segmentsOf(lease)
     const at = txid()
     const index = segments.findIndex((segment) => segment.path === path())
@@ -63,21 +64,22 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
     if (next && at !== undefined && at === segment.until) return moveOn(segment, next)
     if (at !== undefined && isStuck(at, lease, stuckMs)) return free()
     if (running?.isRunning() || systemClock.monotonic() < notBefore) return
-    begin(segment, at)
+    begin(segment, at, pace)
   }
 
-  function begin({ path, until }: Segment, at: bigint | undefined) {
+  function begin({ path, until }: Segment, at: bigint | undefined, pace: Pace) {
     const startedAt = systemClock.monotonic()
     const isFirst = at === undefined
     // A file without a position is what a run left behind that was killed.
     if (isFirst) discardFiles()
-    running =
+    const run =
       isFirst && until !== undefined
         ? litestream.restore(path, txidText(until), file)
-        : litestream.follow(path, file)
-    const run = running
+        : litestream.follow(path, file, pace)
+    const current = { ...run, pace }
+    running = current
     void run.exited.then((code) => {
-      if (running !== run) return
+      if (running !== current) return
       if (code === 0 && isFirst && until !== undefined)
         return writeDurably(position, `${txidText(until)}\n`)
       if (systemClock.monotonic() - startedAt > STUCK_MS) failures = 0
@@ -152,7 +154,7 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
     for (let wanted = newest; isWanted(); wanted++) {
       while ((txid() ?? -1n) < wanted) {
         if (!isWanted()) return undefined
-        await follow({ ...lease, txid: txidText(wanted) }, STUCK_WHILE_NEEDED_MS)
+        await follow({ ...lease, txid: txidText(wanted) }, 'urgent', STUCK_WHILE_NEEDED_MS)
         await sleep(systemClock, LOOK_MS)
       }
       await end()
