@@ -84,7 +84,7 @@ export function createConfirmations({ confirm, timeoutMs, onTimeout, onChange }:
 
   function expireIn(ms: number) {
     isTimed = true
-    setTimeout(expire, ms)
+    setTimeout(expire, ms).unref()
   }
 
   function beLate(one: Held) {
