@@ -4,10 +4,13 @@ import { invalid, unavailable } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
 import { type ObjectStorageSettings, parseObjectUrl } from '../platform/object-storage/index.ts'
 
-/** How often a copy looks for what is new. Each look costs up to nine requests. */
-const FOLLOW_INTERVALS = { calm: '5s', urgent: '100ms' }
+/**
+ * How often a copy looks for what is new. A look costs nine requests if there is nothing, and files
+ * are fetched one after the other, so a copy must not be many of them behind when it is needed.
+ */
+const FOLLOW_INTERVALS = { calm: '5s', busy: '1s', urgent: '100ms' }
 
-/** How fast a copy follows: as long as another server is active, or while one is awaited. */
+/** How closely a copy follows: a server with few writes, with many, or one that is gone. */
 export type Pace = keyof typeof FOLLOW_INTERVALS
 
 /** Linux has no room for a longer name of a socket. */

@@ -22,8 +22,13 @@ import {
 } from './data-directory.ts'
 import { nameOfFile } from './empty-file.ts'
 import { createLeaseWatch } from './lease-watch.ts'
+import type { Pace } from './litestream.ts'
 import type { Keys, Turn } from './turn.ts'
 import type { WarmCopy } from './warm-copy.ts'
+
+/** For how long the files of an active server are counted, and how many a second are many. */
+const PACE_SECONDS = 15
+const BUSY_FILES = 0.5
 
 /** How long a server that stepped down leaves the lease to others, in times to live. */
 const YIELDS = 3
@@ -52,6 +57,7 @@ export function createStandby(parts: {
   let caughtUpAt: number | undefined
   let reported: { atMs: number; reason: string | undefined } | undefined
   let isProbed = false
+  let paced = { atMs: bootMs(), txid: 0n, pace: 'busy' as Pace }
   let keyProblem = { reason: '', untilMs: Number.NEGATIVE_INFINITY }
 
   /** Looks at the lease once. Returns a turn if it could take it. */
@@ -94,7 +100,7 @@ export function createStandby(parts: {
 
   async function prepare(current: Lease) {
     if (existsSync(databaseFile(dataDir))) clearAway(current)
-    await copy.follow(current, isUrgent() ? 'urgent' : 'calm')
+    await copy.follow(current, isUrgent() ? 'urgent' : paceFor(current))
     const txid = copy.txid()
     if (txid !== undefined && txid >= BigInt(`0x${current.txid ?? '0'}`))
       caughtUpAt = systemClock.monotonic()
@@ -141,6 +147,15 @@ export function createStandby(parts: {
     if (state !== 'released') return isExpired
     if (nonce === yielded?.nonce && bootMs() < yielded.untilMs) return false
     return isExpired || handover?.to === undefined || handover.to === me.id
+  }
+
+  function paceFor({ txid = '0' }: Lease): Pace {
+    const [atMs, reached] = [bootMs(), BigInt(`0x${txid}`)]
+    const seconds = (atMs - paced.atMs) / 1000
+    if (seconds < PACE_SECONDS) return paced.pace
+    const files = Number(reached - paced.txid)
+    paced = { atMs, txid: reached, pace: files / seconds > BUSY_FILES ? 'busy' : 'calm' }
+    return paced.pace
   }
 
   /** Whether the lease changes hands now, so that each moment counts. */
