@@ -78,7 +78,7 @@ test('Two servers are set up, one steps down for the other, and a backup is rest
 
   await one.terminate()
   await two.terminate()
-  const [, folder = ''] = /such as `(s3:\S+)`, and remove/.exec(page.text) ?? []
+  const [, folder = ''] = /such as `(s3:\S+)`/.exec(page.text) ?? []
   await changeFolder('s3://my-bucket/gatehouse', folder)
   for (const { dataDir } of [one, two]) bash(page.block('sh', 'rm -rf'), dataDir)
   expect(await one.run('restore', archive)).toMatchObject({ code: 0 })
@@ -89,3 +89,17 @@ test('Two servers are set up, one steps down for the other, and a backup is rest
   await two.isReady()
   expect(await tenantsOf(one)).toEqual(['Acme'])
 }, 60_000)
+
+test('The messages that troubleshooting explains are those of the program', async () => {
+  const all = new Bun.Glob('src/**/*.ts')
+  const files = await Array.fromAsync(all.scan({ cwd: ROOT, absolute: true }))
+  const texts = await Promise.all(files.map((file) => Bun.file(file).text()))
+  const source = texts.join('\n').replaceAll(/\$\{[^}]+\}/g, '…')
+  const [, section = ''] = (await openPage('troubleshooting.md')).text.split('\n## Two servers\n')
+  const [table = ''] = section.split('\n## ')
+  const messages = [...table.matchAll(/^\| `([^|]+)` +\|/gm)].flatMap(([, cell = '']) =>
+    cell.split('`, `'),
+  )
+  expect(messages.length).toBeGreaterThan(10)
+  expect(messages.filter((message) => !source.includes(message))).toEqual([])
+})
