@@ -157,7 +157,7 @@ test('The proxies of two servers ask which one is active, and keep metrics insid
   for (const text of [caddy, haproxy]) {
     expect(text).toContain('/readyz')
     for (const host of ['10.0.0.1', '10.0.0.2']) expect(text).toContain(`${host}:${port}`)
-    const kept = /(?:keepalive|http-keep-alive) (\d+s)\b/.exec(text ?? '')?.[1]
+    const kept = /(?:keepalive|pool-purge-delay) (\d+s)\b/.exec(text ?? '')?.[1]
     expect(seconds(kept)).toBeLessThan(IDLE_SECONDS)
   }
   expect(caddy).toContain('@metrics path /metrics /metrics/\n\trespond @metrics 404\n')
