@@ -66,7 +66,7 @@ export const failoverPage = page({
         if (config.replication.role === 'single') throw conflict('this server has no standby')
         const name = trimmedText(fields, 'to')
         const to = name === '' ? undefined : name
-        const request = { to, by: operator.email, now: clock.now() }
+        const request = { to, by: `operator:${operator.id}`, now: clock.now() }
         const { server } = await requestHandover(openSharedFolder(config), request)
         const entry = { actor, action: 'server.stepped_down', object: `server:${server.id}` }
         const detail = { server: server.name, ...(to !== undefined && { to }) }
