@@ -1,5 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { systemClock } from '../clock.ts'
+import { DAY_MS } from '../durations.ts'
 import { type ObjectStorage, objectUrlIn } from '../object-storage/index.ts'
 
 /** What a standby says of itself, an object in the folder that the servers share. */
@@ -21,21 +23,28 @@ const ReportSchema = Type.Object({
 
 export type Report = Static<typeof ReportSchema>
 
+/** A server that has reported nothing for so long counts as gone, until it reports again. */
+const GONE_MS = 7 * DAY_MS
+
 /** Reads and writes the reports of the standbys below `to`. */
 export function createReports({ storage, to }: { storage: ObjectStorage; to: string }) {
   const folder = objectUrlIn(to, 'servers')
   const urlOf = (id: string) => objectUrlIn(folder, `${id}.json`)
 
-  /** Those that are readable, by name. */
+  /** The newest of each name, because a server that lost its disk has another id, by name. */
   async function list(): Promise<Report[]> {
-    const objects = await storage.list(folder)
-    const texts = await Promise.all(objects.map(({ url }) => storage.readText(url)))
-    return texts.flatMap(readable).toSorted((a, b) => a.name.localeCompare(b.name))
+    const now = systemClock.now()
+    const all = await storage.list(folder)
+    const recent = all.filter(({ modifiedAt }) => now - modifiedAt < GONE_MS)
+    const texts = await Promise.all(recent.map(({ url }) => storage.readText(url)))
+    const reports = texts.flatMap(readable).toSorted((a, b) => a.reportedAt - b.reportedAt)
+    const newest = new Map(reports.map((report) => [report.name, report]))
+    return [...newest.values()].toSorted((a, b) => a.name.localeCompare(b.name))
   }
 
   const write = (report: Report) => storage.write(urlOf(report.id), JSON.stringify(report))
 
-  return { list, write, remove: (id: string) => storage.remove(urlOf(id)) }
+  return { list, write }
 }
 
 function readable(found: { text: string } | undefined): Report[] {
