@@ -1,5 +1,6 @@
 import { migrations } from '../../drizzle/index.ts'
 import type { Config } from '../config/index.ts'
+import { forgetTurns } from '../failover/data-directory.ts'
 import { type Overdue, type Restored, restoreArchive } from '../platform/backup/index.ts'
 import { systemClock } from '../platform/clock.ts'
 import { thisProcess } from '../platform/process.ts'
@@ -28,8 +29,9 @@ export const restore: Command = {
       onProgress: progress.step,
       onInterrupt,
     }).finally(progress.end)
+    forgetTurns(dataDir)
     await record(config, restored)
-    return answer(dataDir, restored)
+    return answer(config, restored)
   },
 }
 
@@ -43,7 +45,8 @@ const record = (config: Config, { manifest }: Restored) =>
     },
   })
 
-function answer(dataDir: string, { manifest, previous, overdue }: Restored): Answer {
+function answer(config: Config, { manifest, previous, overdue }: Restored): Answer {
+  const { dataDir, replication } = config
   const { created_at, app_version, installation } = manifest
   return {
     json: {
@@ -60,9 +63,14 @@ function answer(dataDir: string, { manifest, previous, overdue }: Restored): Ans
         ? [`The previous data is in ${previous}. Delete it when everything works.`]
         : []),
       ...due(overdue),
+      ...(replication.role === 'auto' ? [IN_PAIR] : []),
     ].join('\n'),
   }
 }
+
+const IN_PAIR =
+  'The folder in [replication] to has other data, which servers would fetch. Set a new folder on all of ' +
+  'them, and start this one first.'
 
 function due({ runs, deliveries, mails }: Overdue): string[] {
   if (runs + deliveries + mails === 0) return ['Nothing is overdue.']

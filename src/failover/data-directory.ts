@@ -46,6 +46,12 @@ export function openServerState(dataDir: string) {
   return { get: () => state, change }
 }
 
+/** Lets a server take the database in a data directory for one that it has never uploaded. */
+export function forgetTurns(dataDir: string) {
+  if (readServerState(dataDir))
+    openServerState(dataDir).change({ generation: 0, isReleased: false })
+}
+
 /** The files of the database, and where Litestream keeps its progress. */
 const filesOf = (dataDir: string): string[] => {
   const file = databaseFile(dataDir)

@@ -58,7 +58,7 @@ export function createNode(parts: {
     me: { id: state.get().id, name },
     ...{
       ttlMs: replication.ttlMs,
-      acknowledge: replication.acknowledge,
+      acknowledge: acknowledgeOf(replication),
       dataDir,
       folder,
       keys,
@@ -151,3 +151,7 @@ export function createNode(parts: {
 
   return { run, standby }
 }
+
+/** What is acknowledged without the replica, as `on_timeout` can allow, can be lost as with `local`. */
+const acknowledgeOf = ({ acknowledge, onTimeout }: Config['replication']) =>
+  onTimeout === 'acknowledge' ? 'local' : acknowledge
