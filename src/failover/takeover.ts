@@ -58,7 +58,9 @@ async function insist<T>(work: () => Promise<T>, isWanted: () => boolean): Promi
 /** The last transaction that a former active server has uploaded, and when, by its clock. */
 async function newestOf({ storage, to }: SharedFolder, lease: Lease, known: bigint) {
   const level0 = objectUrlIn(objectUrlIn(to, lease.path), '0000')
-  const last = (await storage.list(level0, nameOfFile(known))).at(-1)?.url
+  // With the last known file, whose time says until when everything was uploaded.
+  const after = known > 0n ? nameOfFile(known - 1n) : undefined
+  const last = (await storage.list(level0, after)).at(-1)?.url
   const named = last?.match(/-([0-9a-f]{16})\.ltx$/)?.[1]
   const all = [known, BigInt(`0x${lease.txid ?? '0'}`), BigInt(`0x${named ?? '0'}`)]
   const txid = all.reduce((most, one) => (one > most ? one : most))
