@@ -52,7 +52,7 @@ export async function serveAsActive(parts: TurnParts, turn: Turn): Promise<Endin
   }
 
   function ownData(): Data {
-    // A path that nobody has used begins with all of the database.
+    // A new path begins with all of the database.
     if (cause === 'first') forgetProgress(dataDir)
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     openDatabase({ dataDir, synchronous: 'full', externalCheckpoint: true }).close()

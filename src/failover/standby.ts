@@ -89,7 +89,7 @@ export function createStandby(parts: {
     return `${folder.leases.url} is gone. Start the server that was active last, or remove ${copy.folder} to begin without data`
   }
 
-  /** Whether nobody was active since this server was, and its disk was not set back meanwhile. */
+  /** Whether no other server was active since, and the disk of this one was not set back. */
   async function ownsDataOf({ server, generation, path }: Lease): Promise<boolean> {
     if (server.id !== me.id || state.get().generation !== generation) return false
     if (!existsSync(databaseFile(dataDir))) return false

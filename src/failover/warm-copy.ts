@@ -15,7 +15,7 @@ const FIRST_RESTART_MS = 500
 const LAST_RESTART_MS = 30_000
 /**
  * A copy that is behind and doesn't change for this long is followed by a new run, and then made
- * again: at leisure, or while nobody serves.
+ * again: at leisure, or while no server serves.
  */
 const STUCK_MS = 60_000
 const STUCK_WHILE_NEEDED_MS = 10_000
