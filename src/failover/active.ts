@@ -39,7 +39,7 @@ export async function serveAsActive(parts: TurnParts, turn: Turn): Promise<Endin
   const upkeep = startUpkeep(parts, { tenure, replicator, serving, data })
   const failed = serving.isUp.then((isUp) => (isUp ? over : ('failed' as const)))
   const ending = await Promise.race([over, failed])
-  return ending === 'lost' ? endAtOnce() : endInOrder(ending)
+  return ending === 'lost' ? endAtOnce() : endInOrder(ending, data)
 
   /** Undefined if the turn was over before, or there was an error, which is logged. */
   async function dataOfTurn(): Promise<Data | undefined> {
@@ -60,20 +60,27 @@ export async function serveAsActive(parts: TurnParts, turn: Turn): Promise<Endin
     return { path: taken.lease.path, bases: taken.lease.bases }
   }
 
+  /** All that was acknowledged is on the new path, also if the lease does not name that yet. */
+  async function release(data: Data) {
+    if (tenure.lease().path !== data.path) tenure.note(data)
+    if (await tenure.release()) state.change({ generation, isReleased: true })
+  }
+
   async function endAtOnce(): Promise<Ending> {
     upkeep.stop()
     await Promise.all([serving.destroy(), replicator.kill()])
     return 'lost'
   }
 
-  async function endInOrder(ending: Ending): Promise<Ending> {
+  async function endInOrder(ending: Ending, data: Data): Promise<Ending> {
     // Standbys look more often from now on.
     void tenure.update({ state: 'ending' })
     const isClean = await Promise.race([serving.stop(), tenure.lost.then(() => undefined)])
     if (isClean === undefined) return endAtOnce()
     upkeep.stop()
-    const isUploaded = await replicator.stop()
-    if (isUploaded && (await tenure.release())) state.change({ isReleased: true })
+    // A lease that is neither renewed nor given up expires.
+    if (await replicator.stop()) await release(data)
+    else await tenure.abandon()
     return isClean ? ending : 'failed'
   }
 }

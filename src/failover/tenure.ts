@@ -141,10 +141,16 @@ export function holdLease(parts: { store: LeaseStore; fence: Fence; log: Log; ta
       lost.promise.then(() => false),
       sleep(systemClock, lease.ttlMs).then(() => false),
     ])
+    await abandon()
+    return isReleased
+  }
+
+  /** Renews the lease no more, so that it expires. */
+  async function abandon() {
     isOver = true
     wake()
     await running
-    return isReleased
+    fence.close()
   }
 
   return {
@@ -158,6 +164,7 @@ export function holdLease(parts: { store: LeaseStore; fence: Fence; log: Log; ta
       change = { ...change, ...more }
     },
     release,
+    abandon,
     /** Resolves when another server has taken the lease. */
     lost: lost.promise,
     /** Resolves when the server is asked to step down. */

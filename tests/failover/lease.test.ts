@@ -109,6 +109,15 @@ test('A holder is asked to step down by a change of its lease, and goes on until
   })
 })
 
+test('A holder that abandons its lease renews it no more, so that it expires', async () => {
+  using fixture = createFixture()
+  const holder = fixture.hold(await fixture.watch('a').take(undefined, 'first'))
+  await holder.abandon()
+  expect(holder.fence.isOpen()).toBe(false)
+  const standby = fixture.watch('b')
+  await until(async () => (await standby.look()).isExpired)
+})
+
 test('A bucket in which several conditional writes win at once is refused', async () => {
   using fixture = createFixture()
   await requireAtomicWrites(fixture.folder)

@@ -1,0 +1,118 @@
+import { Database } from 'bun:sqlite'
+import { expect, spyOn, test } from 'bun:test'
+import { join } from 'node:path'
+import { serveAsActive } from '../../src/failover/active.ts'
+import { openServerState } from '../../src/failover/data-directory.ts'
+import { createLeaseWatch } from '../../src/failover/lease-watch.ts'
+import type { Litestream } from '../../src/failover/litestream.ts'
+import type { Turn } from '../../src/failover/turn.ts'
+import type { WarmCopy } from '../../src/failover/warm-copy.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createFence, FENCE_BYTES } from '../../src/platform/fence.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { createObjectStorage, within } from '../../src/platform/object-storage/index.ts'
+import { createLeaseStore } from '../../src/platform/replication/lease.ts'
+import { createReports } from '../../src/platform/replication/reports.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { startLitestream } from '../support/litestream.ts'
+import { startS3Server } from '../support/s3-server.ts'
+
+const to = 's3://bucket/gatehouse'
+const log = createLog({ level: 'error', format: 'json', now: () => 0, write: () => {} })
+
+/** A server whose copy is complete, and the lease of another one that was given up. */
+function createFixture() {
+  const stack = new DisposableStack()
+  const { path: dataDir } = stack.use(temporaryFolder())
+  const uploads = stack.use(startLitestream(dataDir))
+  const { settings } = stack.use(startS3Server())
+  const storage = createObjectStorage(settings, within(1000))
+  const leases = createLeaseStore({ storage, to })
+  const stop = Promise.withResolvers<void>()
+  const up = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<number>()
+  const end = () => ended.resolve(0)
+  const run = { exited: ended.promise, stop: end, kill: end, isRunning: () => true }
+  const copy = join(dataDir, 'copy.db')
+  new Database(copy).run('PRAGMA user_version = 1')
+  const serving = {
+    isUp: Promise.resolve(true),
+    stop: async () => true,
+    destroy: async () => {},
+    tell: () => {},
+  }
+  const parts: Parameters<typeof serveAsActive>[0] = {
+    ...{ dataDir, log, stopAsked: stop.promise },
+    folder: { to, storage, leases, reports: createReports({ storage, to }) },
+    keys: { canSeal: false, store: async () => {}, fetch: async () => {} },
+    state: openServerState(dataDir),
+    copy: {
+      file: copy,
+      txid: () => 5n,
+      complete: async () => 5n,
+      discard: () => {},
+    } as unknown as WarmCopy,
+    litestream: { socket: uploads.socket, replicate: () => run } as unknown as Litestream,
+    fence: createFence(new ArrayBuffer(FENCE_BYTES), 0),
+    startServing: () => {
+      up.resolve()
+      return serving
+    },
+  }
+
+  async function turn(): Promise<Turn> {
+    const watch = (id: string) =>
+      createLeaseWatch({
+        ...{ store: leases, me: { id, name: id }, ttlMs: 3000, acknowledge: 'local' },
+      })
+    await watch('one').take(undefined, 'first')
+    const before = await leases.read()
+    const taken = await watch('two').take(before, 'handover')
+    if (!taken) throw new Error('the lease was not taken')
+    return { taken, before, from: 'copy' }
+  }
+
+  return {
+    ...{ parts, uploads, serving, leases, turn, stop: stop.resolve, isUp: up.promise },
+    [Symbol.dispose]: () => stack.dispose(),
+  }
+}
+
+test('A server that is ended before its first upload names its path in the lease that it gives up', async () => {
+  using fixture = createFixture()
+  const { parts, uploads, serving, leases } = fixture
+  uploads.answer = () => new Response('', { status: 500 })
+  serving.stop = async () => {
+    uploads.answer = () => Response.json({ status: 'synced', replicated_txid: 6 })
+    return true
+  }
+  const turn = await fixture.turn()
+  const ending = serveAsActive(parts, turn)
+  await fixture.isUp
+  fixture.stop()
+  expect(await ending).toBe('stopped')
+  const { path, bases, state, generation } = (await leases.read())?.lease ?? {}
+  expect([state, bases]).toEqual([
+    'released',
+    [{ path: turn.taken.lease.path, txid: '0000000000000005' }],
+  ])
+  expect(path).toStartWith('generations/00000002-')
+  expect(parts.state.get()).toMatchObject({ isReleased: true, generation })
+})
+
+test('A server whose last upload fails leaves its lease to expire', async () => {
+  using fixture = createFixture()
+  const { uploads, leases } = fixture
+  uploads.answer = () => new Response('', { status: 500 })
+  const ending = serveAsActive(fixture.parts, await fixture.turn())
+  await fixture.isUp
+  const now = systemClock.monotonic
+  using _fast = spyOn(systemClock, 'monotonic').mockImplementation(() => 100 * now())
+  fixture.stop()
+  expect(await ending).toBe('stopped')
+  const last = await leases.read()
+  expect(last?.lease.state).toBe('ending')
+  await Bun.sleep(1500)
+  expect(await leases.read()).toEqual(last)
+  expect(fixture.parts.state.get().isReleased).toBe(false)
+})
