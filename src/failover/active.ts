@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { messageOf } from '../db/errors.ts'
 import { databaseFile, openDatabase } from '../db/open.ts'
-import { forgetProgress } from './data-directory.ts'
 import { startReplicator } from './replicator.ts'
 import { type Data, takeOver } from './takeover.ts'
 import { holdLease } from './tenure.ts'
@@ -52,8 +51,6 @@ export async function serveAsActive(parts: TurnParts, turn: Turn): Promise<Endin
   }
 
   function ownData(): Data {
-    // A new path begins with all of the database.
-    if (cause === 'first') forgetProgress(dataDir)
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     openDatabase({ dataDir, synchronous: 'full', externalCheckpoint: true }).close()
     state.change({ generation, isReleased: false })

@@ -14,6 +14,7 @@ import type { Report } from '../platform/replication/reports.ts'
 import { keyIdIn } from '../platform/replication/sealed-key.ts'
 import { VERSION } from '../platform/version.ts'
 import {
+  forgetProgress,
   lastTxidIn,
   listSetAside,
   type openServerState,
@@ -79,6 +80,8 @@ export function createStandby(parts: {
     if (reason !== undefined) return undefined
     if (!isProbed) await requireAtomicWrites(folder)
     isProbed = true
+    // A new path begins with all of the database.
+    forgetProgress(dataDir)
     const taken = await watch.take(undefined, 'first')
     return taken && { taken, before: undefined, from: 'own' }
   }
@@ -89,11 +92,16 @@ export function createStandby(parts: {
     return `${folder.leases.url} is gone. Start the server that was active last, or remove ${copy.folder} to begin without data`
   }
 
-  /** Whether no other server was active since, and the disk of this one was not set back. */
-  async function ownsDataOf({ server, generation, path }: Lease): Promise<boolean> {
-    if (server.id !== me.id || state.get().generation !== generation) return false
-    if (!existsSync(databaseFile(dataDir))) return false
-    const here = lastTxidIn(dataDir)
+  /**
+   * Whether no other server was active since, and the disk of this one was not set back. It may
+   * have stopped between taking the lease for its own data and noting that, or creating a database.
+   */
+  async function ownsDataOf({ server, generation, path, cause, keyId }: Lease) {
+    const isNoted = state.get().generation === generation
+    if (server.id !== me.id || !(isNoted || cause === 'first' || cause === 'restart')) return false
+    const hasDatabase = existsSync(databaseFile(dataDir))
+    if (!hasDatabase && keyId !== undefined) return false
+    const here = hasDatabase ? lastTxidIn(dataDir) : 0n
     const level0 = objectUrlIn(objectUrlIn(folder.to, path), '0000')
     return (await folder.storage.list(level0, nameOfFile(here))).length === 0
   }
