@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { messageOf } from '../db/errors.ts'
 import { databaseFile, openDatabase } from '../db/open.ts'
+import { markOf } from './data-directory.ts'
 import { startReplicator } from './replicator.ts'
 import { type Data, takeOver } from './takeover.ts'
 import { holdLease } from './tenure.ts'
@@ -60,7 +61,8 @@ export async function serveAsActive(parts: TurnParts, turn: Turn): Promise<Endin
   /** All that was acknowledged is on the new path, also if the lease does not name that yet. */
   async function release(data: Data) {
     if (tenure.lease().path !== data.path) tenure.note(data)
-    if (await tenure.release()) state.change({ generation, isReleased: true })
+    if (await tenure.release())
+      state.change({ generation, isReleased: true, releasedMark: markOf(dataDir) })
   }
 
   async function endAtOnce(): Promise<Ending> {

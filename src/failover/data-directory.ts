@@ -1,4 +1,12 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -14,6 +22,8 @@ const StateSchema = Type.Object({
   generation: Type.Optional(Type.Integer()),
   /** Whether it gave up its lease, after all that it had was uploaded. */
   isReleased: Type.Optional(Type.Boolean()),
+  /** The `markOf` its database then. */
+  releasedMark: Type.Optional(Type.String()),
 })
 
 export type ServerState = Static<typeof StateSchema>
@@ -52,12 +62,32 @@ export function forgetTurns(dataDir: string) {
     openServerState(dataDir).change({ generation: 0, isReleased: false })
 }
 
-/** The files of the database, and where Litestream keeps its progress. */
+/**
+ * The files of the database, and where Litestream keeps its progress. The database is the last to be
+ * moved or deleted: SQLite would take a log that is left behind for that of the next one.
+ */
 const filesOf = (dataDir: string): string[] => {
   const file = databaseFile(dataDir)
   const progress = join(dirname(file), `.${basename(file)}-litestream`)
-  return [file, `${file}-wal`, `${file}-shm`, progress].filter(existsSync)
+  return [progress, `${file}-shm`, `${file}-wal`, file].filter(existsSync)
 }
+
+/** Whether there is anything of a database, which may be a part of it. */
+export const hasDatabaseFiles = (dataDir: string): boolean => filesOf(dataDir).length > 0
+
+/** Changes with each write to the database. */
+export function markOf(dataDir: string): string {
+  const file = databaseFile(dataDir)
+  const stats = [file, `${file}-wal`].map((name) => statSync(name, { throwIfNoEntry: false }))
+  return stats.map((stat) => (stat ? `${stat.size} ${stat.mtimeMs}` : 'none')).join(', ')
+}
+
+/** Whether a server gave up its lease, and nothing has written to its database since. */
+export const isAllUploaded = (dataDir: string, { isReleased, releasedMark }: ServerState) =>
+  isReleased === true && releasedMark === markOf(dataDir)
+
+/** Whether there is no database, and no log of one. */
+export const hasNoData = (dataDir: string) => markOf(dataDir) === 'none, none'
 
 /** Where Litestream keeps the files of a database that it has not uploaded, or uploaded last. */
 export const progressFolder = (dataDir: string) => {

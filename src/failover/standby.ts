@@ -15,6 +15,9 @@ import { keyIdIn } from '../platform/replication/sealed-key.ts'
 import { VERSION } from '../platform/version.ts'
 import {
   forgetProgress,
+  hasDatabaseFiles,
+  hasNoData,
+  isAllUploaded,
   lastTxidIn,
   listSetAside,
   type openServerState,
@@ -107,7 +110,7 @@ export function createStandby(parts: {
   }
 
   async function prepare(current: Lease) {
-    if (existsSync(databaseFile(dataDir))) clearAway(current)
+    if (hasDatabaseFiles(dataDir)) clearAway(current)
     await copy.follow(current, isUrgent() ? 'urgent' : paceFor(current))
     const txid = copy.txid()
     if (txid !== undefined && txid >= BigInt(`0x${current.txid ?? '0'}`))
@@ -117,7 +120,7 @@ export function createStandby(parts: {
 
   function clearAway({ generation, server }: Lease) {
     const before = state.get()
-    if (before.isReleased) return removeDatabase(dataDir)
+    if (hasNoData(dataDir) || isAllUploaded(dataDir, before)) return removeDatabase(dataDir)
     const to = setAside(dataDir, before, systemClock.now())
     log.error('the database was set aside, because another server has taken over since', {
       folder: to,

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { databaseFile } from '../../src/db/open.ts'
-import { openServerState } from '../../src/failover/data-directory.ts'
+import { listSetAside, markOf, openServerState } from '../../src/failover/data-directory.ts'
 import { nameOfFile } from '../../src/failover/empty-file.ts'
+import { createLeaseWatch } from '../../src/failover/lease-watch.ts'
 import { createStandby } from '../../src/failover/standby.ts'
 import type { Turn } from '../../src/failover/turn.ts'
 import type { WarmCopy } from '../../src/failover/warm-copy.ts'
@@ -85,4 +86,45 @@ test('A server that stops before it has created the first database creates it at
     ...{ body: new Uint8Array(), modifiedAt: new Date() },
   })
   expect(await fixture.waitForTurn(fixture.start())).toBeUndefined()
+})
+
+/** A server that was active before another one, and what it has kept of its database after a look. */
+async function createFormer(fixture: ReturnType<typeof createFixture>) {
+  const { dataDir, leases } = fixture
+  const me = { id: 'two', name: 'two' }
+  await createLeaseWatch({ store: leases, me, ttlMs: 60_000, acknowledge: 'local' }).take(
+    undefined,
+    'first',
+  )
+  const { state, standby } = fixture.start()
+  async function kept() {
+    await standby.look()
+    expect(existsSync(fixture.file)).toBe(false)
+    return listSetAside(dataDir).map((folder) => readdirSync(folder).toSorted())
+  }
+  return { state, kept }
+}
+
+test('A server that gave up its lease deletes its database, unless something was written since', async () => {
+  using fixture = createFixture()
+  const { dataDir, file } = fixture
+  const { state, kept } = await createFormer(fixture)
+  const release = () => state.change({ isReleased: true, releasedMark: markOf(dataDir) })
+  writeFileSync(file, 'database')
+  writeFileSync(`${file}-wal`, 'log')
+  release()
+  expect(await kept()).toEqual([])
+  expect(existsSync(`${file}-wal`)).toBe(false)
+  writeFileSync(file, 'database')
+  release()
+  // Such as by a server that served alone meanwhile.
+  writeFileSync(`${file}-wal`, 'log')
+  expect(await kept()).toEqual([['gatehouse.db', 'gatehouse.db-wal']])
+})
+
+test('A log whose database was moved away is not left for the next database', async () => {
+  using fixture = createFixture()
+  const { kept } = await createFormer(fixture)
+  writeFileSync(`${fixture.file}-wal`, 'log')
+  expect(await kept()).toEqual([['gatehouse.db-wal']])
 })
