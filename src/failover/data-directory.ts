@@ -48,8 +48,9 @@ export function openServerState(dataDir: string) {
   let state = readServerState(dataDir) ?? { id: newId() }
 
   function change(more: Partial<ServerState>) {
-    state = { ...state, ...more }
-    writeDurably(file, JSON.stringify(state))
+    const next = { ...state, ...more }
+    writeDurably(file, JSON.stringify(next))
+    state = next
   }
 
   if (!existsSync(file)) change({})

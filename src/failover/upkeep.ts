@@ -21,9 +21,6 @@ export function startUpkeep(
   let isOver = false
   let reports: Report[] = []
   let standbyAt = systemClock.now()
-  const publishing = publish().catch((error) =>
-    log.error('the lease cannot name the new path', { reason: messageOf(error) }),
-  )
   void run()
 
   /** Confirmations count once other servers know where to find what is uploaded. */
@@ -31,17 +28,21 @@ export function startUpkeep(
     const txid = await replicator.uploadSurely(() => !isOver)
     if (isOver) return
     await tenure.update({ ...data, ...(txid && { txid }) })
-    state.change({ generation })
     fence.publish()
   }
 
   async function run() {
-    await publishing
+    await publish()
     for (; !isOver; await sleep(systemClock, ttlMs / 3))
-      for (const task of [noteUpload, storeKey, dropBases, tell])
+      for (const task of [noteGeneration, noteUpload, storeKey, dropBases, tell])
         await task().catch((error) =>
           log.debug('a task of the active server failed', { reason: messageOf(error) }),
         )
+  }
+
+  /** Again and again, because the disk can be full. */
+  async function noteGeneration() {
+    if (state.get().generation !== generation) state.change({ generation })
   }
 
   async function noteUpload() {

@@ -13,6 +13,7 @@ import { createLog } from '../../src/platform/log.ts'
 import { createObjectStorage, within } from '../../src/platform/object-storage/index.ts'
 import { createLeaseStore } from '../../src/platform/replication/lease.ts'
 import { createReports } from '../../src/platform/replication/reports.ts'
+import { until } from '../support/binary.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startLitestream } from '../support/litestream.ts'
 import { startS3Server } from '../support/s3-server.ts'
@@ -115,4 +116,23 @@ test('A server whose last upload fails leaves its lease to expire', async () => 
   await Bun.sleep(1500)
   expect(await leases.read()).toEqual(last)
   expect(fixture.parts.state.get().isReleased).toBe(false)
+})
+
+test('A server whose disk is full as it becomes active acknowledges, and notes its turn once it can', async () => {
+  using fixture = createFixture()
+  const { parts, uploads } = fixture
+  const { state } = parts
+  let isFull = true
+  uploads.answer = () => Response.json({ status: 'synced', replicated_txid: 6 })
+  const change: typeof state.change = (more) => {
+    if (isFull && more.generation === 2) throw new Error('ENOSPC')
+    state.change(more)
+  }
+  const ending = serveAsActive({ ...parts, state: { ...state, change } }, await fixture.turn())
+  await until(parts.fence.isPublished)
+  expect(state.get().generation).toBe(0)
+  isFull = false
+  await until(() => state.get().generation === 2)
+  fixture.stop()
+  expect(await ending).toBe('stopped')
 })
