@@ -82,7 +82,8 @@ export function createReloading({ config, options, io }: Configured, log: Log) {
   let reloading = Promise.resolve()
 
   async function reload() {
-    if (!current) return log.warn('not reloaded: this server is not serving')
+    if (!current || current.supervisor.isStopping())
+      return log.warn('not reloaded: this server is not serving')
     const { supervisor, server: before, plan } = current
     const loaded = loadChecked({ flags: flagsAmong(options), env, cwd })
     if (!loaded.ok)
