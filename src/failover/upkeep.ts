@@ -20,6 +20,7 @@ export function startUpkeep(
   const { ttlMs, generation } = tenure.lease()
   let isOver = false
   let reports: Report[] = []
+  let storedKeyId: string | undefined
   let standbyAt = systemClock.now()
   void run()
 
@@ -53,9 +54,14 @@ export function startUpkeep(
 
   async function storeKey() {
     const keyId = keyIdIn(dataDir)
-    if (keyId === undefined || keyId === tenure.lease().keyId) return
-    if (keys.canSeal) await keys.store()
-    tenure.note({ keyId })
+    if (keyId === undefined || keyId === storedKeyId) return
+    try {
+      if (keys.canSeal) await keys.store()
+      storedKeyId = keyId
+    } finally {
+      // A standby that can't get the key could not open what is sealed with it, and says so.
+      tenure.note({ keyId })
+    }
   }
 
   /** A path with a snapshot of its own needs no other one. */

@@ -13,6 +13,8 @@ import { createLog } from '../../src/platform/log.ts'
 import { createObjectStorage, within } from '../../src/platform/object-storage/index.ts'
 import { createLeaseStore } from '../../src/platform/replication/lease.ts'
 import { createReports } from '../../src/platform/replication/reports.ts'
+import { keyIdIn } from '../../src/platform/replication/sealed-key.ts'
+import { loadMasterKey } from '../../src/platform/sealing/key-file.ts'
 import { until } from '../support/binary.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startLitestream } from '../support/litestream.ts'
@@ -133,6 +135,25 @@ test('A server whose disk is full as it becomes active acknowledges, and notes i
   expect(state.get().generation).toBe(0)
   isFull = false
   await until(() => state.get().generation === 2)
+  fixture.stop()
+  expect(await ending).toBe('stopped')
+})
+
+test('A server names its master.key in the lease before it can store it, and tries again', async () => {
+  using fixture = createFixture()
+  const { parts, uploads, leases } = fixture
+  uploads.answer = () => Response.json({ status: 'synced', replicated_txid: 6 })
+  loadMasterKey(parts.dataDir)
+  let attempts = 0
+  const store = async () => {
+    if (attempts++ === 0) throw new Error('no key file')
+  }
+  const ending = serveAsActive(
+    { ...parts, keys: { ...parts.keys, canSeal: true, store } },
+    await fixture.turn(),
+  )
+  await until(() => attempts === 2)
+  expect((await leases.read())?.lease.keyId).toBe(keyIdIn(parts.dataDir))
   fixture.stop()
   expect(await ending).toBe('stopped')
 })

@@ -31,10 +31,10 @@ export function createSealedKey(parts: {
   const { storage, to, dataDir, secret } = parts
   const url = objectUrlIn(to, 'master-key.json')
 
-  /** Stores the key of this server, unless it is there. */
+  /** Stores the key of this server, unless it is there and can be opened. */
   async function store(keyId: string) {
     const found = await stored()
-    if (found?.keyId === keyId) return
+    if (found?.keyId === keyId && (await canOpen(found.age))) return
     const age = await sealedText(readFileSync(masterKeyFile(dataDir), 'utf8'), means())
     await storage.write(url, JSON.stringify({ keyId, age }))
   }
@@ -54,6 +54,13 @@ export function createSealedKey(parts: {
     if (found?.keyId !== keyId) throw notFound(`${url} does not have the key ${keyId}`)
     return unsealedText(found.age, means())
   }
+
+  /** Not after a change of what seals it. */
+  const canOpen = (age: string): Promise<boolean> =>
+    unsealedText(age, means()).then(
+      () => true,
+      () => false,
+    )
 
   async function stored(): Promise<{ keyId: string; age: string } | undefined> {
     const found = await storage.readText(url)
