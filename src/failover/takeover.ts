@@ -2,6 +2,7 @@ import { sleep, systemClock } from '../platform/clock.ts'
 import { type ObjectStorage, objectUrlIn } from '../platform/object-storage/index.ts'
 import type { Lease } from '../platform/replication/lease.ts'
 import type { SharedFolder } from '../platform/replication/pair.ts'
+import { markOf } from './data-directory.ts'
 import { nameOfFile, txidText } from './empty-file.ts'
 import { beginDatabase } from './generation.ts'
 import { newPath } from './lease-watch.ts'
@@ -34,8 +35,12 @@ export async function takeOver(
   state.change({ isReleased: false, generation: 0 })
   const beginning = beginDatabase({ dataDir, copy: copy.file, txid, now: systemClock.now() })
   copy.discard()
+  // Nothing is lost with it until it is served, so it need not be kept if that is no longer wanted.
+  state.change({ isReleased: true, releasedMark: markOf(dataDir) })
   const url = objectUrlIn(objectUrlIn(objectUrlIn(folder.to, path), '0000'), beginning.name)
   await insist(() => folder.storage.write(url, beginning.content), isWanted)
+  if (!isWanted()) return undefined
+  state.change({ isReleased: false })
   const ms = Math.round(systemClock.monotonic() - began)
   log.info('the copy is the database now', { txid: txidText(txid), ms })
   const bases = [...lease.bases, { path: lease.path, txid: txidText(txid) }]

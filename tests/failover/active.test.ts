@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { expect, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
 import { serveAsActive } from '../../src/failover/active.ts'
-import { openServerState } from '../../src/failover/data-directory.ts'
+import { isAllUploaded, openServerState } from '../../src/failover/data-directory.ts'
 import { createLeaseWatch } from '../../src/failover/lease-watch.ts'
 import type { Litestream } from '../../src/failover/litestream.ts'
 import type { Turn } from '../../src/failover/turn.ts'
@@ -28,8 +28,8 @@ function createFixture() {
   const stack = new DisposableStack()
   const { path: dataDir } = stack.use(temporaryFolder())
   const uploads = stack.use(startLitestream(dataDir))
-  const { settings } = stack.use(startS3Server())
-  const storage = createObjectStorage(settings, within(1000))
+  const s3 = stack.use(startS3Server())
+  const storage = createObjectStorage(s3.settings, within(1000))
   const leases = createLeaseStore({ storage, to })
   const stop = Promise.withResolvers<void>()
   const up = Promise.withResolvers<void>()
@@ -76,7 +76,7 @@ function createFixture() {
   }
 
   return {
-    ...{ parts, uploads, serving, leases, turn, stop: stop.resolve, isUp: up.promise },
+    ...{ s3, parts, uploads, serving, leases, turn, stop: stop.resolve, isUp: up.promise },
     [Symbol.dispose]: () => stack.dispose(),
   }
 }
@@ -156,4 +156,16 @@ test('A server names its master.key in the lease before it can store it, and tri
   expect((await leases.read())?.lease.keyId).toBe(keyIdIn(parts.dataDir))
   fixture.stop()
   expect(await ending).toBe('stopped')
+})
+
+test('A server that is ended while it takes over has nothing to set aside', async () => {
+  using fixture = createFixture()
+  const { parts, s3 } = fixture
+  s3.intercept = (request) => {
+    if (!request.url.includes('/0000/') || request.method !== 'PUT') return undefined
+    fixture.stop()
+    return new Response('', { status: 503 })
+  }
+  expect(await serveAsActive(parts, await fixture.turn())).toBe('stopped')
+  expect(isAllUploaded(parts.dataDir, parts.state.get())).toBe(true)
 })
