@@ -1,6 +1,7 @@
+import { messageOf } from '../db/errors.ts'
 import { sleep, systemClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
-import { syncWithLitestream } from '../platform/replication/litestream.ts'
+import { answersOn, syncWithLitestream } from '../platform/replication/litestream.ts'
 import { txidText } from './empty-file.ts'
 import type { Litestream, LitestreamProcess } from './litestream.ts'
 
@@ -10,6 +11,9 @@ const LAST_RESTART_MS = 5000
 const RETRY_MS = 50
 /** How long Litestream may take to end. */
 const STOP_MS = 10_000
+/** A Litestream that answers nothing for `SILENT_MS` hangs. */
+const LOOK_MS = 5000
+const SILENT_MS = 30_000
 /** How long the last upload may take. */
 const LAST_UPLOAD_MS = 20_000
 
@@ -27,6 +31,7 @@ export function startReplicator(parts: {
   let failures = 0
   let child: LitestreamProcess = litestream.replicate(path)
   const running = keep()
+  void watch()
 
   async function keep() {
     for (;;) {
@@ -37,7 +42,30 @@ export function startReplicator(parts: {
       log.error('Litestream ended and is started again', { code })
       await sleep(systemClock, Math.min(FIRST_RESTART_MS * 2 ** failures++, LAST_RESTART_MS))
       if (isOver) return
-      child = litestream.replicate(path)
+      child = startedAgain() ?? child
+    }
+  }
+
+  /** Undefined if it cannot be started now, such as with a full disk. */
+  function startedAgain(): LitestreamProcess | undefined {
+    try {
+      return litestream.replicate(path)
+    } catch (error) {
+      log.error('Litestream cannot be started', { reason: messageOf(error) })
+      return undefined
+    }
+  }
+
+  /** Kills a Litestream that hangs, so that it is started again. */
+  async function watch() {
+    let answeredAt = systemClock.monotonic()
+    for (; !isOver; await sleep(systemClock, LOOK_MS)) {
+      const isAnswering = await answersOn(litestream.socket, LOOK_MS)
+      if (isAnswering) answeredAt = systemClock.monotonic()
+      if (systemClock.monotonic() - answeredAt < SILENT_MS) continue
+      log.error('Litestream does not answer and is killed')
+      child.kill()
+      answeredAt = systemClock.monotonic()
     }
   }
 

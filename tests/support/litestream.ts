@@ -17,6 +17,7 @@ export function startLitestream(folder: string) {
     unix: socket,
     async fetch(request) {
       const { pathname } = new URL(request.url)
+      if (pathname === '/info') return Response.json({})
       calls.push({ method: request.method, path: pathname, body: await request.json() })
       return replicator.answer()
     },

@@ -31,6 +31,13 @@ export async function syncWithLitestream(parts: {
   }
 }
 
+/** Whether the Litestream on a control socket answers anything. */
+export const answersOn = (socket: string, timeoutMs: number): Promise<boolean> =>
+  fetch('http://litestream/info', { unix: socket, signal: AbortSignal.timeout(timeoutMs) }).then(
+    () => true,
+    () => false,
+  )
+
 function refused(status: number, text: string, file: string): AppError {
   if (status === 404) return unavailable(`Litestream has no database ${file} in its configuration`)
   return unavailable(`Litestream cannot upload: HTTP ${status}, ${reasonIn(text)}`)
