@@ -39,7 +39,7 @@ export async function serveInPair(invocation: Configured): Promise<ExitCode> {
   const fence = fenceIn({ bytes: bytesOf(memoryFd) })
   const reloading = createReloading(invocation, log)
   const stopAsked = Promise.withResolvers<void>()
-  let kill = () => process.exit(EXIT.failure)
+  let killProcesses = () => {}
   let signals = 0
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {
@@ -60,16 +60,19 @@ export async function serveInPair(invocation: Configured): Promise<ExitCode> {
   log.info('stopped')
   return isClean ? EXIT.ok : EXIT.failure
 
+  function kill() {
+    killProcesses()
+    node.killLitestream()
+    process.exit(EXIT.failure)
+  }
+
   function startServing(generation: number, socket: string): Serving {
     const plan = planOf(config, port)
     const env = { ...io.env, GATEHOUSE_REPLICATION_SOCKET: socket }
     const args = process.argv.slice(2).filter((arg) => arg !== '--standby')
     const launch = { args, env, cwd: io.cwd, memoryFd, generation }
     const supervisor = createSupervisor({ log, clock: systemClock, launch, plan })
-    kill = () => {
-      supervisor.kill()
-      process.exit(EXIT.failure)
-    }
+    killProcesses = supervisor.kill
     const isUp = supervisor.start()
     void isUp.then((isServing) => {
       if (!isServing) return

@@ -175,14 +175,22 @@ export function createLitestream(parts: {
     log.warn('litestream', { line: line.trim().slice(0, 500) })
   }
 
-  return { socket, replicate, follow, restore, endLeftOver }
+  return { socket, replicate, follow, restore, killAll }
 
-  /** Kills runs that a killed server left behind, because two must not write to one path or file. */
-  function endLeftOver() {
+  /** Kills all runs, such as those that a killed server left behind, because two must not write to one path or file. */
+  function killAll() {
     const isConfiguration = (argument: string) =>
-      argument.startsWith(folder) && argument.endsWith('.yml')
+      argument.startsWith(`${folder}/`) && argument.endsWith('.yml')
     for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
-      if (argumentsOf(pid).some(isConfiguration)) process.kill(Number(pid), 'SIGKILL')
+      if (argumentsOf(pid).some(isConfiguration)) killIfAny(Number(pid))
+  }
+}
+
+function killIfAny(pid: number) {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended, or is not ours.
   }
 }
 

@@ -77,7 +77,7 @@ export function createNode(parts: {
 
   /** Runs until it has to end. Returns whether all went well. */
   async function run(): Promise<boolean> {
-    litestream.endLeftOver()
+    litestream.killAll()
     while (!isStopping) {
       const ending = await takeTurn()
       if (ending === 'failed') return false
@@ -149,7 +149,7 @@ export function createNode(parts: {
     }
   }
 
-  return { run, standby }
+  return { run, standby, killLitestream: litestream.killAll }
 }
 
 /** What is acknowledged without the replica, as `on_timeout` can allow, can be lost as with `local`. */
