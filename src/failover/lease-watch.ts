@@ -46,9 +46,10 @@ export function createLeaseWatch(parts: {
     const sentMs = bootMs()
     const now = systemClock.now()
     const before = free?.lease
+    const generation = (before?.generation ?? 0) + 1
     const lease: Lease = {
       format: 1,
-      generation: (before?.generation ?? 0) + 1,
+      generation,
       server: me,
       version: VERSION,
       schema: migrations.at(-1)?.id ?? '',
@@ -59,7 +60,8 @@ export function createLeaseWatch(parts: {
       state: 'held',
       path: before?.path ?? newPath(1),
       bases: before?.bases ?? [],
-      obsolete: before?.obsolete ?? [],
+      obsolete: before ? obsoleteAfter(before) : [],
+      ...((cause === 'expiry' || cause === 'handover') && { next: newPath(generation) }),
       since: now,
       renewedAt: now,
       cause,
@@ -72,6 +74,10 @@ export function createLeaseWatch(parts: {
 
   return { look, take }
 }
+
+/** A server that did not complete its takeover leaves a path that nobody reads. */
+const obsoleteAfter = ({ obsolete, path, next = path }: Lease): string[] =>
+  next === path ? obsolete : [...obsolete, next]
 
 /** A path of Litestream for a generation. No two servers ever write to the same one. */
 export const newPath = (generation: number): string =>

@@ -24,6 +24,7 @@ export async function takeOver(
 ): Promise<Data | undefined> {
   const { dataDir, folder, copy, state, log } = parts
   const { lease } = taken
+  const path = lease.next ?? newPath(lease.generation)
   const last = before?.lease ?? lease
   const began = systemClock.monotonic()
   const known = copy.txid() ?? 0n
@@ -31,7 +32,6 @@ export async function takeOver(
   if (newest === undefined) return undefined
   const txid = await copy.complete(lease, newest.txid, isWanted)
   if (txid === undefined) return undefined
-  const path = newPath(lease.generation)
   state.change({ isReleased: false, generation: 0 })
   const beginning = beginDatabase({ dataDir, copy: copy.file, txid, now: systemClock.now() })
   copy.discard()

@@ -42,7 +42,7 @@ function createFixture(ttlMs = TTL_MS) {
   return { s3, storage, folder, watch, hold, isReady, [Symbol.dispose]: s3[Symbol.dispose] }
 }
 
-test('Of servers that want a free lease at once, one gets it', async () => {
+test('Of servers that want a free lease at once, one gets it, and a path of its own', async () => {
   using fixture = createFixture()
   const names = ['a', 'b', 'c', 'd']
   const first = await Promise.all(names.map((name) => fixture.watch(name).take(undefined, 'first')))
@@ -50,6 +50,11 @@ test('Of servers that want a free lease at once, one gets it', async () => {
   const free = await fixture.folder.leases.read()
   const second = await Promise.all(names.map((name) => fixture.watch(name).take(free, 'expiry')))
   expect(second.filter(Boolean).map((taken) => taken?.lease.generation)).toEqual([2])
+  // The path of a server that is lost before it uploads there is deleted some day.
+  const unused = second.find(Boolean)?.lease
+  const third = await fixture.watch('a').take(await fixture.folder.leases.read(), 'expiry')
+  expect(third?.lease.path).toBe(unused?.path as string)
+  expect(third?.lease.obsolete).toEqual([unused?.next as string])
 })
 
 test('A lease that is renewed does not expire; one that is not expires after its holder has stopped', async () => {

@@ -26,6 +26,8 @@ const LeaseSchema = Type.Object({
   state: Type.Union([Type.Literal('held'), Type.Literal('ending'), Type.Literal('released')]),
   /** Where Litestream uploads. */
   path: Type.String(),
+  /** Where it is going to, once its server has completed its copy. */
+  next: Type.Optional(Type.String()),
   /** Earlier paths, oldest first, that a restore has to begin with. None once `path` has a snapshot. */
   bases: Type.Array(Base),
   /** Earlier paths that can be deleted once there are no bases. */
