@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 export const SCENARIOS = [
   'kill',
   'pause',
+  'pause-cut',
   'cut-active',
   'cut-standby',
   'cut-both',
@@ -22,6 +23,7 @@ export const HELP = `Checks that one of two servers takes over from the other, w
 Scenarios:
   kill          kill the active server and its Litestream, and delete its data directory
   pause         stop all processes of the active server for 30 s (SIGSTOP), and continue them
+  pause-cut     the same, and cut it off for 5 s when it continues
   cut-active    cut the active server off the bucket
   cut-standby   cut the standby off the bucket
   cut-both      cut both off

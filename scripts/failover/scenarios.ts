@@ -7,6 +7,8 @@ import type { Server } from './server.ts'
 /** How long a server is paused or cut off. */
 const PAUSE_MS = 30_000
 const CUT_MS = 30_000
+/** How long a server that was paused can't learn that another one has taken over. */
+const AWAKE_MS = 5000
 /** Time with a wrong clock before anything else happens. */
 const WRONG_CLOCK_MS = 10_000
 const CLOCK_OFFSET_S = 600
@@ -63,6 +65,19 @@ export const scenarios: Record<ScenarioName, Scenario> = {
     repair: restart,
   },
   pause: { takesOver: true, run: pause },
+  'pause-cut': {
+    takesOver: true,
+    async run(scene) {
+      const { active, pair, generation } = scene
+      active.pause()
+      await Bun.sleep(PAUSE_MS)
+      active.proxy.cut()
+      active.resume()
+      await Bun.sleep(AWAKE_MS)
+      active.proxy.restore(cutModeOf(scene))
+      await pair.takenOver(generation)
+    },
+  },
   'cut-active': { takesOver: true, run: (scene) => cut(scene, [scene.active]) },
   'cut-standby': { takesOver: false, run: (scene) => cut(scene, [scene.standby]) },
   'cut-both': { takesOver: undefined, run: (scene) => cut(scene, scene.pair.servers) },
