@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Server } from './server.ts'
 import type { Target } from './target.ts'
+import { waitFor } from './wait.ts'
 
 /** Each takes up to 60 pings a minute, and keeps 100. */
 const MONITORS = 200
@@ -40,15 +41,22 @@ export async function createKeys(server: Server, folder: string) {
 }
 
 /** What the clients work with, made on the first active server. */
-export async function createObjects(server: Server, keys: ApiKeys, target: Target) {
+export async function createObjects(
+  server: Server,
+  { keys, target, patienceMs }: { keys: ApiKeys; target: Target; patienceMs: number },
+) {
+  const issue = (subject: string) =>
+    post<{ access_token: string }>('/v1/gate/tokens', '', {
+      ...{ api_key: keys.gate, subject, ttl_seconds: 86_400 },
+    })
+  // A large database has to be uploaded first.
+  await waitFor('writes are confirmed', patienceMs, () => succeeds(issue('rig')))
   await post('/v1/relay/endpoints', keys.relay, { url: target.hook })
   const { id: subject } = await post<{ id: string }>('/v1/gate/identities', keys.gate, {
     schema_id: 'user',
     traits: { email: 'ada@example.com' },
   })
-  const { access_token: token } = await post<{ access_token: string }>('/v1/gate/tokens', '', {
-    ...{ api_key: keys.gate, subject, ttl_seconds: 86_400 },
-  })
+  const { access_token: token } = await issue(subject)
   const cronJobs = await repeat(CRON_JOBS, async (n) => {
     const job = { name: `cron-${n}`, schedule: '* * * * *', url: target.jobUrl(`cron-${n}`) }
     return (await post<{ id: string }>('/v1/clockwork/jobs', keys.clockwork, job)).id
@@ -81,3 +89,9 @@ interface Monitor {
 
 const repeat = <T>(times: number, work: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: times }, (_, n) => work(n)))
+
+const succeeds = (work: Promise<unknown>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  )

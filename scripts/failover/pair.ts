@@ -40,5 +40,5 @@ export function createPair(servers: readonly [Server, Server], bucket: Bucket, o
     await serving()
   }
 
-  return { servers, active, other, generation, serving, ready, takenOver }
+  return { servers, startMs, active, other, generation, serving, ready, takenOver }
 }

@@ -34,7 +34,7 @@ export async function startRig(stack: AsyncDisposableStack, options: Options) {
   const pair = createPair(servers, bucket, options)
   first.start({ isStandby: false })
   await pair.serving()
-  const installation = await createObjects(first, keys, target)
+  const installation = await createObjects(first, { keys, target, patienceMs: pair.startMs })
   second.start({ isStandby: true })
   return { ...{ bucket, target, pair, installation }, nextVersion: () => buildNextVersion(folder) }
 
