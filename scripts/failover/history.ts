@@ -55,6 +55,8 @@ export function createHistory() {
           longestGap(own.map(({ answeredAt }) => answeredAt)),
         ),
       ),
+    /** When a client got the last answer to a write. */
+    lastWrite: () => ofClients().findLast(({ isWrite }) => isWrite)?.answeredAt ?? 0,
     doubles: () => doublesIn(acknowledged()),
   }
 }

@@ -23,6 +23,7 @@ export function run(
   const child = Bun.spawn(command, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   for (const stream of [child.stdout, child.stderr]) void follow(stream, log, onLine)
   const signal = (name: NodeJS.Signals) => {
+    if (child.exitCode !== null || child.signalCode !== null) return
     for (const pid of [child.pid, ...descendantsOf(child.pid)]) send(pid, name)
   }
   return {
@@ -30,10 +31,8 @@ export function run(
     exited: child.exited,
     signal,
     async kill() {
-      if (child.exitCode === null && child.signalCode === null) {
-        signal('SIGSTOP')
-        signal('SIGKILL')
-      }
+      signal('SIGSTOP')
+      signal('SIGKILL')
       await child.exited
     },
   }

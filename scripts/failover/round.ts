@@ -42,8 +42,10 @@ export async function playRound(
   const load = startLoad({ servers, choose: createChoice(kinds), history, clients, rate })
   await Bun.sleep(BEFORE_MS)
   const startedAt = performance.now()
+  let endedAt = startedAt
   await scenario.run(scene).finally(async () => {
     await Bun.sleep(AFTER_MS)
+    endedAt = performance.now()
     await load.stop()
   })
   const lease = bucket.lease()
@@ -62,7 +64,7 @@ export async function playRound(
   await waitFor('all has arrived', name === 'clock' ? 0 : ARRIVAL_MS, isAllThere).catch(() => {})
 
   const findings: Findings = {
-    ...{ history, startedAt, generation, missing },
+    ...{ history, startedAt, endedAt, generation, missing },
     newGeneration: lease?.generation ?? 0,
     takesOver: scenario.takesOver,
     reportedLossMs: lease?.lossMs ?? 0,

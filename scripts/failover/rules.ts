@@ -4,12 +4,16 @@ import type { Call } from './target.ts'
 
 /** Attempts of a run, as documented. */
 const MAX_ATTEMPTS = 3
+/** The last write is acknowledged at most this long before the end. */
+const RECOVERED_MS = 3000
 
 /** What is known after a round. Times are of `performance.now()`. */
 export interface Findings {
   history: History
   /** When the trouble began. */
   startedAt: number
+  /** When clients stopped. */
+  endedAt: number
   generation: number
   newGeneration: number
   takesOver: boolean | undefined
@@ -29,7 +33,7 @@ export interface Findings {
 
 /** How long before the trouble the oldest write that is missing was acknowledged. */
 export const lossOf = ({ missing, startedAt }: Pick<Findings, 'missing' | 'startedAt'>): number =>
-  Math.max(0, ...missing.map(({ answeredAt }) => startedAt - answeredAt))
+  missing.reduce((most, { answeredAt }) => Math.max(most, startedAt - answeredAt), 0)
 
 /** The time from the beginning of the trouble to the first answer of the new active server. */
 export function takeoverOf({ history, generation, startedAt }: Findings, isWrite: boolean) {
@@ -56,6 +60,7 @@ export function brokenRules(findings: Findings): string[] {
       `${doubles.length} answers of a server that was replaced: ${shown(doubles)}`,
     takesOver === true && !hasTakenOver && 'no other server has taken over',
     takesOver === false && hasTakenOver && 'another server has taken over for no reason',
+    findings.endedAt - history.lastWrite() > RECOVERED_MS && 'writes are not acknowledged again',
     withinMs !== undefined &&
       (took === undefined || took > withinMs) &&
       `the takeover has taken longer than ${seconds(withinMs)}`,
