@@ -55,6 +55,9 @@ export function createHistory() {
           longestGap(own.map(({ answeredAt }) => answeredAt)),
         ),
       ),
+    /** The time of the last acknowledged write of a generation. */
+    lastOf: (generation: number) =>
+      acknowledged().findLast((one) => one.isWrite && one.generation === generation)?.answeredAt,
     /** When a client got the last answer to a write. */
     lastWrite: () => ofClients().findLast(({ isWrite }) => isWrite)?.answeredAt ?? 0,
     doubles: () => doublesIn(acknowledged()),

@@ -49,6 +49,7 @@ export async function playRound(
     await load.stop()
   })
   const lease = bucket.lease()
+  const newGeneration = lease?.generation ?? generation
   await scenario.repair?.(scene)
 
   const server = pair.active()
@@ -65,9 +66,9 @@ export async function playRound(
 
   const findings: Findings = {
     ...{ history, startedAt, endedAt, generation, missing },
-    newGeneration: lease?.generation ?? 0,
+    newGeneration,
     takesOver: scenario.takesOver,
-    reportedLossMs: lease?.lossMs ?? 0,
+    reportedLossMs: newGeneration > generation ? (lease?.lossMs ?? 0) : 0,
     undelivered: target.undelivered(events).length,
     uncalled: uncalled().length,
     calls: target.calls,

@@ -31,9 +31,11 @@ export interface Findings {
   isClockRight: boolean
 }
 
-/** How long before the trouble the oldest write that is missing was acknowledged. */
-export const lossOf = ({ missing, startedAt }: Pick<Findings, 'missing' | 'startedAt'>): number =>
-  missing.reduce((most, { answeredAt }) => Math.max(most, startedAt - answeredAt), 0)
+/** The time from the first write that is missing to the last one that the same generation acknowledged. */
+export function lossOf({ history, missing, generation }: Findings): number {
+  const last = history.lastOf(generation) ?? 0
+  return missing.reduce((most, { answeredAt }) => Math.max(most, last - answeredAt), 0)
+}
 
 /** The time from the beginning of the trouble to the first answer of the new active server. */
 export function takeoverOf({ history, generation, startedAt }: Findings, isWrite: boolean) {
