@@ -1,6 +1,6 @@
 import { sleep, systemClock } from '../platform/clock.ts'
 import { type ObjectStorage, objectUrlIn } from '../platform/object-storage/index.ts'
-import type { Lease } from '../platform/replication/lease.ts'
+import { heldUntil, type Lease } from '../platform/replication/lease.ts'
 import type { SharedFolder } from '../platform/replication/pair.ts'
 import { markOf } from './data-directory.ts'
 import { nameOfFile, txidText } from './empty-file.ts'
@@ -79,10 +79,10 @@ const writtenAt = async (storage: ObjectStorage, url: string): Promise<number> =
 
 /**
  * For how long the former active server may have acknowledged writes that were not uploaded: at most
- * from its last upload to the renewal that it missed. All times are by its clock.
+ * from its last upload to the end of its lease. All times are by its clock.
  */
 function lossOf(last: Lease, cause: Lease['cause'], writtenAt: number): { lossMs?: number } {
   if (cause !== 'expiry' || last.acknowledge === 'replicated') return {}
-  const stoppedAt = last.renewedAt + last.ttlMs / 3
+  const stoppedAt = heldUntil(last.renewedAt, last)
   return { lossMs: Math.max(0, Math.round(stoppedAt - Math.max(writtenAt, last.uploadedAt ?? 0))) }
 }
