@@ -56,7 +56,8 @@ export async function serveInPair(invocation: Configured): Promise<ExitCode> {
       listening(() => openDoor({ host: config.server.host, port }, door), config.server),
     startServing,
   })
-  const isClean = await node.run()
+  // After an error, it would go on without a server.
+  const isClean = await node.run().finally(node.killLitestream)
   log.info('stopped')
   return isClean ? EXIT.ok : EXIT.failure
 
