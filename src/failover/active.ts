@@ -27,10 +27,9 @@ export async function serveAsActive(parts: TurnParts, turn: Turn): Promise<Endin
     isOver = true
   })
   const data = await dataOfTurn()
-  if (data === undefined) {
-    const ending = isOver ? await over : 'failed'
-    if (ending !== 'lost') await tenure.release()
-    return ending
+  if (typeof data === 'string') {
+    if (data !== 'lost') await tenure.release()
+    return data
   }
   const replicator = startReplicator({
     ...{ litestream: parts.litestream, path: data.path, database: databaseFile(dataDir), log },
@@ -41,13 +40,17 @@ export async function serveAsActive(parts: TurnParts, turn: Turn): Promise<Endin
   const ending = await Promise.race([over, failed])
   return ending === 'lost' ? endAtOnce() : endInOrder(ending, data)
 
-  /** Undefined if the turn was over before, or there was an error, which is logged. */
-  async function dataOfTurn(): Promise<Data | undefined> {
+  /** Or how the turn ends without any. */
+  async function dataOfTurn(): Promise<Data | Ending> {
     try {
-      return from === 'own' ? ownData() : await takeOver(parts, turn, () => !isOver)
+      const data = from === 'own' ? ownData() : await takeOver(parts, turn, () => !isOver)
+      if (data) return data
+      if (isOver) return await over
+      log.error('the copy cannot be completed: it is made again, and another server can take over')
+      return 'released'
     } catch (error) {
       log.error('this server cannot take over', { reason: messageOf(error) })
-      return undefined
+      return 'failed'
     }
   }
 

@@ -15,7 +15,7 @@ export interface Data extends Pick<Lease, 'path' | 'bases'> {
 
 /**
  * Makes the copy of another server's database the one of this server. Undefined if that is no longer
- * wanted.
+ * wanted, or the copy can't be completed.
  */
 export async function takeOver(
   parts: Pick<TurnParts, 'dataDir' | 'folder' | 'copy' | 'state' | 'log'>,

@@ -21,6 +21,7 @@ export function startUpkeep(
   let isOver = false
   let reports: Report[] = []
   let storedKeyId: string | undefined
+  const problems = new Map<() => Promise<void>, string>()
   let standbyAt = systemClock.now()
   void run()
 
@@ -36,9 +37,17 @@ export function startUpkeep(
     await publish()
     for (; !isOver; await sleep(systemClock, ttlMs / 3))
       for (const task of [noteGeneration, noteUpload, storeKey, dropBases, tell])
-        await task().catch((error) =>
-          log.debug('a task of the active server failed', { reason: messageOf(error) }),
+        await task().then(
+          () => problems.delete(task),
+          (error) => note(task, messageOf(error)),
         )
+  }
+
+  /** Says a problem once, as long as it stays the same. */
+  function note(task: () => Promise<void>, reason: string) {
+    if (problems.get(task) === reason) return
+    problems.set(task, reason)
+    log.warn('the active server cannot do all of its work', { reason })
   }
 
   /** Again and again, because the disk can be full. */

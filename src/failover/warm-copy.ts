@@ -54,7 +54,7 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
 
   /** Follows what the holder of a lease uploads. Called again and again; it keeps doing that. */
   async function follow(lease: Lease, pace: Pace = 'calm', stuckMs = STUCK_MS) {
-    if (running && running.pace !== pace && txid() !== undefined) await end()
+    if (running && isTooSlow(running.pace, pace) && txid() !== undefined) await end()
     const segments = segmentsOf(lease)
     const at = txid()
     const index = segments.findIndex((segment) => segment.path === path())
@@ -144,7 +144,7 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
 
   /**
    * Brings the copy up to a transaction, stops to follow, and returns the last transaction in the
-   * copy. Undefined if that is no longer wanted.
+   * copy. Undefined if that is no longer wanted, or the copy can't be completed and has to be made again.
    */
   async function complete(
     lease: Lease,
@@ -155,6 +155,7 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
       while ((txid() ?? -1n) < wanted) {
         if (!isWanted()) return undefined
         await follow({ ...lease, txid: txidText(wanted) }, 'urgent', STUCK_WHILE_NEEDED_MS)
+        if (txid() === undefined) return undefined
         await sleep(systemClock, LOOK_MS)
       }
       await end()
@@ -171,6 +172,10 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
 
   return { folder, file, txid, path, isReady, follow, complete, end, discard }
 }
+
+/** Another pace takes a new run, which first lists all levels: not worth it for a busy one. */
+const isTooSlow = (is: Pace, wanted: Pace) =>
+  is !== wanted && !(is === 'busy' && wanted === 'urgent')
 
 /** Litestream says so in words only. */
 const isTooOld = (run: LitestreamProcess) => run.lastLine().includes('to re-restore')

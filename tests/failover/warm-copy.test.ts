@@ -83,3 +83,13 @@ test('A copy that was stopped while a file was applied is brought up to the end 
   reach(4)
   expect(await completed).toBe(4n)
 })
+
+test('A copy that cannot be completed is given up, so that its server does not hold the lease in vain', async () => {
+  using fixture = createFixture()
+  const { copy, reach, follow } = fixture
+  await follow(at('one'))
+  reach(3)
+  const completed = copy.complete(at('one'), 9n, () => true)
+  copy.discard()
+  expect(await completed).toBeUndefined()
+})

@@ -40,8 +40,13 @@ export type SharedFolder = ReturnType<typeof openSharedFolder>
 export const isStale = ({ reportedAt }: Report, now: number, ttlMs: number): boolean =>
   now - reportedAt > 3 * ttlMs
 
+/** A standby that is further behind could take over, but not within seconds. */
+const MAX_LAG_MS = 60_000
+
 /** Why a standby can't take over; undefined if it can. */
 export function reasonAgainst(report: Report, now: number, ttlMs: number): string | undefined {
   if (isStale(report, now, ttlMs)) return 'it has not reported lately'
+  if (report.isReady && report.lagMs > MAX_LAG_MS)
+    return `its copy is ${Math.round(report.lagMs / 1000)} s behind`
   return report.isReady ? undefined : (report.reason ?? 'it does not say why')
 }
