@@ -54,7 +54,7 @@ test('A copy served with --paused accepts everything, sends nothing and deletes 
   await sendTo(server, taking)
   const refused = await sendTo(server, refusing)
   const underWay = await sendTo(server, silent)
-  await schedule(server, 'done', 100)
+  await schedule(server, 'done', 1000)
   await schedule(server, 'later', 60_000)
   await mailTo(server, 1)
   await until(() => jobsAt(taking).length === 1 && eventsAt(silent).length === 2)
