@@ -160,6 +160,7 @@ export function createStandby(parts: {
     return isExpired || handover?.to === undefined || handover.to === me.id
   }
 
+  /** How closely to follow, by how many files the active server uploads. */
   function paceFor({ txid = '0' }: Lease): Pace {
     const [atMs, reached] = [bootMs(), BigInt(`0x${txid}`)]
     const seconds = (atMs - paced.atMs) / 1000
@@ -201,8 +202,7 @@ export function createStandby(parts: {
     look,
     lease: () => lease,
     report: reportOfNow,
-    /** Whether the lease changes hands now, so that each moment counts. */
-    isUrgent: () => lease !== undefined && (lease.state !== 'held' || lease.handover !== undefined),
+    isUrgent,
     /** Leaves a lease that this server gave up to others for a while. */
     yield: (nonce: string) => {
       yielded = { nonce, untilMs: bootMs() + YIELDS * ttlMs }

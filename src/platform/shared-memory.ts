@@ -45,8 +45,11 @@ export const SHARED_BYTES = FENCE_START + FENCE_BYTES
 export const fenceIn = ({ bytes }: Pick<SharedMemory, 'bytes'>): Fence =>
   createFence(bytes, FENCE_START)
 
-/** Spins before a lock counts as left behind by a killed process. Its holder needs a few. */
-const MAX_SPINS = 100_000
+/**
+ * Spins before a lock counts as left behind by a killed process. Its holder needs a few, but a busy
+ * machine can keep it waiting for milliseconds, and would forget what others took meanwhile.
+ */
+const MAX_SPINS = 5_000_000
 
 /** Makes the place of each key unpredictable, so that no client can aim at the bucket of another. */
 export const seedShared = ({ bytes }: Pick<SharedMemory, 'bytes'>) =>

@@ -18,7 +18,7 @@ test('Processes run each job once; jobs of killed ones are repeated by those tha
 
   /** Creates jobs that are due soon through the servers in turn. */
   async function createJobs(servers: Server[], prefix: string, total: number): Promise<Job[]> {
-    const run_at = new Date(Date.now() + 500).toISOString()
+    const run_at = new Date(Date.now() + 1500).toISOString()
     const create = (n: number) => {
       const job = { name: `${n}`, run_at, url: `${target.url}/${prefix}/${n}` }
       return clockwork.make(servers[n % servers.length] as Server, 'POST', JOBS, job)

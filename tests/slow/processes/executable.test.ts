@@ -61,7 +61,7 @@ test('The executable starts in an empty folder that is configured for other prog
   const jobs = clientOf(await newKey('clockwork'))
   const received = (end: string) => target.requests.find(({ path }) => path.endsWith(end))
   const runOnce = (name: string) => {
-    const run_at = new Date(Date.now() + 100).toISOString()
+    const run_at = new Date(Date.now() + 1000).toISOString()
     const job = { name, run_at, url: `${target.url}/${name}`, method: 'PUT' }
     return jobs.make(server, 'POST', '/v1/clockwork/delayed', job)
   }

@@ -86,10 +86,10 @@ test('A copy served with --paused accepts everything, sends nothing and deletes 
 
   const paused = await copy.serve('--paused')
   const fresh = await sendTo(paused, taking)
-  await schedule(paused, 'fresh', 100)
+  await schedule(paused, 'fresh', 1000)
   await mailTo(paused, 2)
   // Nothing can be waited for: past the tick of the new job, and what would be sent at once.
-  await Bun.sleep(700)
+  await Bun.sleep(1600)
   expect(await relay.walk(paused, MESSAGES)).toHaveLength(8)
   expect((await fetch(`${paused.url}/readyz`)).status).toBe(200)
   expect(targets.flatMap(({ requests }) => requests)).toEqual([])
