@@ -138,7 +138,7 @@ test.skipIf(!canFailDisk)(
       err: expect.stringContaining('read-only'),
     })
 
-    disk.repair()
+    await disk.repair()
     const again = await installation.serve()
     expect(await again.terminate()).toBe(0)
     const copy = openInstallation(stack)

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { until } from '../../../support/binary.ts'
 import { temporaryFolder } from '../../../support/folder.ts'
 
 /** Programs of administrators are in folders of their own. */
@@ -13,6 +14,9 @@ function shell(...command: string[]): string {
 
 const mountMemory = (at: string, megabytes: number) =>
   shell('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', at)
+
+/** The lowest exit code of `e2fsck` that means it did not do its work. */
+const NOT_REPAIRED = 4
 
 const run = (command: string[]) =>
   Bun.spawnSync(command, { env: { ...process.env, PATH }, stderr: 'pipe' })
@@ -85,10 +89,10 @@ export function faultyDisk(stack: AsyncDisposableStack, megabytes: number) {
     /** Turns the disk read-only under open files. */
     fail: () => writeFileSync(`/sys/fs/ext4/${basename(device)}/trigger_fs_error`, 'test'),
     /** As after a restart of the machine. No file may be open. */
-    repair() {
+    async repair() {
       unmount()
-      // Its exit code tells that there was something to repair.
-      run(['e2fsck', '-y', device])
+      // It refuses a disk that is still mounted in a namespace, which a test beside this one made.
+      await until(() => run(['e2fsck', '-y', device]).exitCode < NOT_REPAIRED)
       mount()
     },
   }
