@@ -75,7 +75,7 @@ export function createLeaseWatch(parts: {
   return { look, take }
 }
 
-/** A server that did not complete its takeover leaves a path that nobody reads. */
+/** A server that did not complete its takeover leaves a path that no server reads. */
 const obsoleteAfter = ({ obsolete, path, next = path }: Lease): string[] =>
   next === path ? obsolete : [...obsolete, next]
 

@@ -42,6 +42,7 @@ export function holdLease(parts: { store: LeaseStore; fence: Fence; log: Log; ta
   let wake = () => {}
   let problem: string | undefined
   let isOver = false
+  let isLost = false
   const lost = Promise.withResolvers<void>()
   const handover = Promise.withResolvers<void>()
 
@@ -65,6 +66,7 @@ export function holdLease(parts: { store: LeaseStore; fence: Fence; log: Log; ta
   async function attempt() {
     try {
       await renew()
+      if (isLost) return
       if (problem !== undefined) log.info('the lease is renewed again')
       problem = undefined
     } catch (error) {
@@ -80,6 +82,7 @@ export function holdLease(parts: { store: LeaseStore; fence: Fence; log: Log; ta
     waiting = []
     try {
       await write()
+      if (isLost) return
       for (const one of included) one.resolve()
     } catch (error) {
       waiting = [...included, ...waiting]
@@ -115,6 +118,7 @@ export function holdLease(parts: { store: LeaseStore; fence: Fence; log: Log; ta
 
   function lose(found: StoredLease | undefined) {
     isOver = true
+    isLost = true
     fence.close()
     const { generation, server } = found?.lease ?? {}
     log.error('another server has taken the lease', { generation, server: server?.name })

@@ -78,9 +78,15 @@ test('A lease that is renewed does not expire; one that is not expires after its
   expect(holder.fence.isOpen()).toBe(false)
   const taken = await standby.take(seen.stored, 'expiry')
   expect(taken?.lease.generation).toBe(2)
+  let isUpdated = false
+  void holder.update({ lossMs: 1 }).then(() => {
+    isUpdated = true
+  })
   fixture.s3.intercept = () => undefined
   await holder.lost
+  await holder.abandon()
   expect(holder.fence.isOpen()).toBe(false)
+  expect(isUpdated).toBe(false)
 }, 20_000)
 
 test('A renewal whose response is lost counts from when it was sent', async () => {
