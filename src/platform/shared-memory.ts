@@ -45,11 +45,11 @@ export const SHARED_BYTES = FENCE_START + FENCE_BYTES
 export const fenceIn = ({ bytes }: Pick<SharedMemory, 'bytes'>): Fence =>
   createFence(bytes, FENCE_START)
 
-/**
- * Spins before a lock counts as left behind by a killed process. Its holder needs a few, but a busy
- * machine can keep it waiting for milliseconds, and would forget what others took meanwhile.
- */
-const MAX_SPINS = 5_000_000
+/** Attempts to get a lock before others may run instead. Its holder needs a few. */
+const SPINS = 1000
+
+/** Milliseconds, or a little more, before a lock counts as left behind by a killed process. */
+const MAX_WAIT_MS = 1000
 
 /** Makes the place of each key unpredictable, so that no client can aim at the bucket of another. */
 export const seedShared = ({ bytes }: Pick<SharedMemory, 'bytes'>) =>
@@ -71,6 +71,8 @@ export function createSharedBuckets(
   const locks = new Int32Array(bytes, start, SETS)
   const hashes = new BigUint64Array(bytes, start + 4 * SETS, ENTRIES)
   const times = new Float64Array(bytes, start + 4 * SETS + 8 * ENTRIES, ENTRIES)
+  /** What a lock contains while this process holds it. */
+  const own = crypto.getRandomValues(new Int32Array(1)).map((bits) => bits | 1)[0] as number
   let hash = 0n
   let set = 0
   let entry = 0
@@ -91,18 +93,24 @@ export function createSharedBuckets(
     return 0
   }
 
+  /** Changes nothing if another process has taken the lock over: it has counted since. */
   function close(full: number | undefined) {
+    if (Atomics.load(locks, set) !== own) return
     if (full !== undefined) {
       hashes[entry] = hash
       times[entry] = full
     }
-    Atomics.store(locks, set, 0)
+    Atomics.compareExchange(locks, set, own, 0)
   }
 
-  /** A lock that is never released is taken over: the worst is one bucket with a wrong level. */
   function lock() {
-    for (let spins = 0; spins < MAX_SPINS; spins++)
-      if (Atomics.compareExchange(locks, set, 0, 1) === 0) return
+    for (let attempts = 0; ; attempts++) {
+      const holder = Atomics.compareExchange(locks, set, 0, own)
+      if (holder === 0) return
+      const isLeft = attempts >= SPINS + MAX_WAIT_MS
+      if (isLeft && Atomics.compareExchange(locks, set, holder, own) === holder) return
+      if (attempts >= SPINS) Bun.sleepSync(1)
+    }
   }
 
   return { open, close, size: () => times.reduce((sum, time) => sum + (time > 0 ? 1 : 0), 0) }

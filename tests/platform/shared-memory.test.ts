@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createBuckets } from '../../src/platform/buckets.ts'
-import { SHARED_BYTES, seedShared } from '../../src/platform/shared-memory.ts'
+import { createSharedBuckets, SHARED_BYTES, seedShared } from '../../src/platform/shared-memory.ts'
 import { ALONE } from '../../src/platform/siblings.ts'
 import { createTestClock } from '../support/clock.ts'
 
@@ -41,7 +41,7 @@ test('Keys never run out of room, and those that were emptied are forgotten last
   expect(take('emptied')).toBeGreaterThan(0)
 })
 
-test('A lock of a killed process stops nobody, and another rate after a reload locks no one out', async () => {
+test('A lock of a killed process stops no other, and another rate after a reload locks no one out', async () => {
   const { clock, bytes, processes, bucketsOf } = setUp(2, 1000)
   for (let n = 0; n < 1000; n++) processes[0]?.take('a')
   // Every word of the table that is a lock is taken; the buckets stay as they are.
@@ -50,4 +50,15 @@ test('A lock of a killed process stops nobody, and another rate after a reload l
   const slower = bucketsOf(0, 2)
   await clock.advance(60_000)
   expect([slower.take('a'), slower.take('a')]).toEqual([0, 0])
+})
+
+test('A process that lost its lock forgets nothing that others have counted', () => {
+  const { bytes } = setUp(0, 1)
+  const memory = { bytes, offsetMs: 0 }
+  const [slow, fast] = [1, 2].map(() => createSharedBuckets(memory, 'requests of a key', 1))
+  slow?.open('a')
+  fast?.open('a')
+  fast?.close(5, 0)
+  slow?.close(3, 0)
+  expect(fast?.open('a')).toBe(5)
 })
