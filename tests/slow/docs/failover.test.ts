@@ -31,7 +31,7 @@ async function openMachines(stack: AsyncDisposableStack) {
   await Bun.write(join(cwd, 's3.secret'), 'unused')
   const member = (name: string) =>
     openMember(stack, {
-      ...{ cwd, name },
+      ...{ cwd, name, s3 },
       given: {
         ...s3.envOf(name),
         GATEHOUSE_CONFIG: settings,

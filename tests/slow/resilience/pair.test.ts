@@ -5,11 +5,11 @@ import { until } from '../../support/binary.ts'
 import { startTarget } from '../../support/target.ts'
 import { MESSAGES, message } from './support/api.ts'
 import { clientOf } from './support/client.ts'
-import { type Member, openPair, TTL_MS } from './support/pair.ts'
+import { type Member, openPair, type Secret, TTL_MS } from './support/pair.ts'
 
 /** An active server, a standby that could take over, and a client of a tenant. */
-async function setUp(stack: AsyncDisposableStack, settings: Record<string, string> = {}) {
-  const pair = openPair(stack, settings)
+async function setUp(stack: AsyncDisposableStack, secret: Secret = 'key file') {
+  const pair = await openPair(stack, secret)
   const [one, two] = [pair.member('one'), pair.member('two')]
   two.start('--standby')
   await two.becomes('standby')
@@ -82,7 +82,7 @@ function expectOneAtATime(acknowledged: Acknowledged[], before: string, after: s
 
 test('A standby takes over from a server that is lost with its disk, with all that was acknowledged', async () => {
   await using stack = new AsyncDisposableStack()
-  const { one, two, client } = await setUp(stack)
+  const { one, two, client } = await setUp(stack, 'passphrase')
   const load = startLoad([one, two], client)
   await until(() => load.acknowledged.length > 30)
   await one.kill()

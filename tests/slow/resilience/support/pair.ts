@@ -1,6 +1,8 @@
 import { beforeAll } from 'bun:test'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { newKeyPair } from '../../../../src/platform/backup/encryption.ts'
+import type { Report } from '../../../../src/platform/replication/reports.ts'
 import { BINARY, collect, command, compileBinary, until } from '../../../support/binary.ts'
 import { installLitestream } from '../../../support/fake-litestream.ts'
 import { temporaryFolder } from '../../../support/folder.ts'
@@ -14,11 +16,20 @@ export const TTL_MS = 3000
 
 export type Member = ReturnType<typeof openMember>
 
+/** Deriving a key from a passphrase takes each server a second of a processor, each time. */
+export type Secret = 'key file' | 'passphrase'
+
 /** Servers that share a bucket. Each has a data directory of its own. */
-export function openPair(stack: AsyncDisposableStack, settings: Record<string, string> = {}) {
+export async function openPair(stack: AsyncDisposableStack, secret: Secret) {
   const { path: cwd } = stack.use(temporaryFolder())
   const s3 = stack.use(startS3Server())
   const litestream = installLitestream(cwd)
+  const keyFile = join(cwd, 'pair.key')
+  await Bun.write(keyFile, (await newKeyPair()).identity)
+  const sealedBy: Record<string, string> =
+    secret === 'key file'
+      ? { GATEHOUSE_REPLICATION_KEY_FILE: keyFile }
+      : { GATEHOUSE_REPLICATION_PASSPHRASE: 'four words of chance' }
 
   function member(name: string) {
     const given = {
@@ -30,20 +41,25 @@ export function openPair(stack: AsyncDisposableStack, settings: Record<string, s
       GATEHOUSE_REPLICATION_TO: 's3://bucket/gatehouse',
       GATEHOUSE_REPLICATION_LITESTREAM: litestream,
       GATEHOUSE_REPLICATION_ACKNOWLEDGE: 'replicated',
-      GATEHOUSE_REPLICATION_PASSPHRASE: 'four words of chance',
-      ...settings,
+      ...sealedBy,
     }
-    return openMember(stack, { cwd, name, given })
+    return openMember(stack, { cwd, name, s3, given })
   }
 
   return { s3, member }
 }
 
-/** One of several servers, with the settings that are `given` beside its name, port and data directory. */
-export function openMember(
-  stack: AsyncDisposableStack,
-  { cwd, name, given }: { cwd: string; name: string; given: Record<string, string> },
-) {
+interface Place {
+  cwd: string
+  name: string
+  /** The bucket that the servers share. */
+  s3: Pick<ReturnType<typeof startS3Server>, 'objects'>
+  /** Settings beside the name, the port and the data directory. */
+  given: Record<string, string>
+}
+
+/** One of several servers. */
+export function openMember(stack: AsyncDisposableStack, { cwd, name, s3, given }: Place) {
   const dataDir = join(cwd, name)
   const port = freePort()
   const url = `http://127.0.0.1:${port}`
@@ -95,14 +111,14 @@ export function openMember(
 
   const run = (...args: string[]) => command({ cwd, env, args })
 
+  /** Read from the bucket, because each command takes time of the machine. */
   const stands = () =>
     until(
-      async () => {
-        const { standbys = [] } = (await run('replication', 'status', '--json')).json()
-        return standbys.some(
-          (one: { name: string; ready: boolean }) => one.name === name && one.ready,
-        )
-      },
+      () =>
+        reportsIn(s3).some(
+          (report) =>
+            report.name === name && report.isReady && Date.now() - report.reportedAt < TTL_MS,
+        ),
       () => `${name}: ${log.text}`,
       30_000,
     )
@@ -120,6 +136,11 @@ export function openMember(
     loseDisk: () => rmSync(dataDir, { recursive: true, force: true }),
   }
 }
+
+const reportsIn = ({ objects }: Place['s3']): Report[] =>
+  [...objects]
+    .filter(([key]) => key.includes('/servers/'))
+    .map(([, { body }]) => JSON.parse(new TextDecoder().decode(body)))
 
 /** The processes that have a data directory in their environment or command line. */
 const processesWith = (dataDir: string): number[] =>
