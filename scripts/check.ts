@@ -56,6 +56,9 @@ async function succeeds(title: string, command: string[], settings = {}): Promis
 const step = async (title: string, ...command: string[]): Promise<Tally> =>
   (await succeeds(title, command)) ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }
 
+/** Without a database of an earlier run, several checkers would share little and repeat much. */
+const types = () => step('types', 'tsc', '-p', '.', '--checkers', '1')
+
 /**
  * The timeout is for what hangs: no test is held against the clock. The runner's own report says how
  * many tests there were; a crash counts as a failure.
@@ -92,21 +95,19 @@ const fastTests = (round: number) =>
     '--path-ignore-patterns=**/slow/**',
   )
 
-/** One more than cores, because processes and browsers are waited for. */
+/** Two more than cores, because processes and browsers are waited for. */
 const slowTests = () =>
-  tests('slow tests', `--parallel=${availableParallelism() + 1}`, './tests/slow')
+  tests('slow tests', `--parallel=${availableParallelism() + 2}`, './tests/slow')
 
-const tallies = [
-  await step('types', 'tsc', '-p', '.'),
-  await step('lint and format', 'biome', 'check', '.'),
-]
+const tallies = await Promise.all([types(), step('lint and format', 'biome', 'check', '.')])
 for (let round = 1; round <= ROUNDS; round++) tallies.push(await fastTests(round))
-if (!fast)
-  tallies.push(
-    await step('compile', 'bun', 'scripts/build.ts'),
-    await step('browser', 'bun', 'tests/support/unpack-browser.ts'),
-    await slowTests(),
-  )
+if (!fast) {
+  const builds = [
+    step('compile', 'bun', 'scripts/build.ts'),
+    step('browser', 'bun', 'tests/support/unpack-browser.ts'),
+  ]
+  tallies.push(...(await Promise.all(builds)), await slowTests())
+}
 rmSync(scratch, { recursive: true, force: true })
 const sum = (name: keyof Tally) => tallies.reduce((total, tally) => total + tally[name], 0)
 console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`)
