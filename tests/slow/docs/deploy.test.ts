@@ -138,7 +138,6 @@ test('In the compose file of two servers, each has its data, and their bucket, p
     const { replication } = configOf(server.environment)
     expect([replication.role, replication.to]).toEqual(['auto', `s3://${folder}/pair`])
     expect(seconds(server.stop_grace_period)).toBeGreaterThan(MAX_HANDOVER_SECONDS)
-    expect(server.healthcheck).toEqual({ disable: true })
   }
   expect([one, two].map(({ hostname, volumes }) => [hostname, volumes])).toEqual([
     ['one', ['./one:/data']],

@@ -122,6 +122,11 @@ test('A server hands over by command and when it is ended, and loses nothing', a
   expect(handed.json()).toMatchObject({ active: 'two', from: 'one', generation: 2 })
   await until(() => load.by('two').length > 30)
   await one.isReady()
+  const health = await Promise.all([one, two].map((member) => member.run('healthcheck')))
+  expect(health.map(({ code, out }) => [code, out])).toEqual([
+    [0, `standby: ${one.url}/readyz\n`],
+    [0, `ready: ${two.url}/readyz\n`],
+  ])
   await two.terminate()
   await one.becomes('ready')
   const ones = load.by('one').length
