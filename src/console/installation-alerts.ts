@@ -4,7 +4,7 @@ import type { FileLoss } from '../db/file-identity.ts'
 import type { Db } from '../db/open.ts'
 import type { AlertKind, Alerts } from '../platform/alerts/index.ts'
 import type { Clock } from '../platform/clock.ts'
-import { DAY_MS, MINUTE_MS } from '../platform/durations.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../platform/durations.ts'
 import type { Log } from '../platform/log.ts'
 import type { Stall } from '../platform/replication/index.ts'
 import type { createInstanceHealth, InstallationIssue } from './instance-health.ts'
@@ -28,6 +28,8 @@ const KINDS: readonly AlertKind[] = [
   'database.set_aside',
 ]
 const EVERY_MS = MINUTE_MS
+/** Soon, because a server that has just taken over may be restarted, after which its lease is another one. */
+const TAKEOVER_MS = 5 * SECOND_MS
 
 /** Opens and resolves the alerts of the installation, by the health that the console shows, once a minute. */
 export function createInstallationAlerts(parts: {
@@ -39,13 +41,26 @@ export function createInstallationAlerts(parts: {
 }) {
   const { db, clock, log, alerts, instanceHealth } = parts
   let cancel = () => {}
+  let cancelFirst = () => {}
   let knownDamages = 0
 
   async function check() {
     await checkDamage()
     const { issues } = instanceHealth.read()
     await checkHealth(issues)
-    for (const issue of issues) if (issue.what === 'failover') await report(issue)
+    await checkTakeover(issues)
+  }
+
+  /** Reports a takeover once. Each process knows of it. */
+  async function checkTakeover(issues = instanceHealth.read().issues) {
+    for (const issue of issues) {
+      if (issue.what !== 'failover') continue
+      const alert = alertOf(issue)
+      if (alerts.isKnown(alert)) continue
+      await db.commit(() => {
+        if (!alerts.isKnown(alert)) alerts.open(alert)
+      })
+    }
   }
 
   /** Reports all errors since the last check as one occurrence, as a damaged table causes many. */
@@ -70,15 +85,6 @@ export function createInstallationAlerts(parts: {
     }).catch(failed)
   }
 
-  /** Once for each takeover, of which each process knows. */
-  async function report(failover: Failover) {
-    const alert = alertOf(failover)
-    if (alerts.isKnown(alert)) return
-    await db.commit(() => {
-      if (!alerts.isKnown(alert)) alerts.open(alert)
-    })
-  }
-
   const openFor = (text: string) => db.commit(() => alerts.open({ ...DATABASE, text }))
 
   const failed = (error: unknown) =>
@@ -100,14 +106,26 @@ export function createInstallationAlerts(parts: {
   }
 
   function start() {
+    cancelFirst = clock.after(TAKEOVER_MS, () => {
+      checkTakeover().catch(failed)
+    })
+    checkAgain()
+  }
+
+  function checkAgain() {
     cancel = clock.after(EVERY_MS, () => {
       // The next check may succeed.
       check().catch(failed)
-      start()
+      checkAgain()
     })
   }
 
-  return { start, stop: () => cancel(), check, wasLost, wasStalled }
+  function stop() {
+    cancelFirst()
+    cancel()
+  }
+
+  return { start, stop, check, wasLost, wasStalled }
 }
 
 const DATABASE = {

@@ -57,12 +57,14 @@ const STALL = { since: NOW, reason: 'no route', onTimeout: 'acknowledge' as cons
 const pair = (change: Partial<PairState>) => ({ pair: { ...PAIR, ...change } })
 const lease = (change: Partial<PairState['lease']>) => pair({ lease: { ...PAIR.lease, ...change } })
 
-/** Checks with the given state of the installation. */
-const checkIn = (state: Partial<State>) =>
+const alertsIn = (state: Partial<State>) =>
   createInstallationAlerts({
     ...app.platform,
     instanceHealth: { read: () => ({ issues: issuesIn({ ...HEALTHY, ...state }) }) as never },
-  }).check()
+  })
+
+/** Checks with the given state of the installation. */
+const checkIn = (state: Partial<State>) => alertsIn(state).check()
 
 test.each<[kind: string, state: Partial<State>, text: RegExp, expected: object]>([
   ['disk.low', { freeBytes: 512 * 1024 ** 2 }, /^537 MB of disk space/, { path: '/health' }],
@@ -115,6 +117,16 @@ test('A takeover from a server that stopped is reported once, and one that was a
   await checkIn(stopped)
   await checkIn(lease({ cause: 'expiry', generation: 8, since: NOW - DAY - 1 }))
   expect(open()).toEqual([])
+})
+
+test('A takeover is reported within seconds, before another restart hides it', async () => {
+  const watch = alertsIn(lease({ cause: 'expiry', generation: 9 }))
+  watch.start()
+  await app.clock.advance(5000)
+  await db.drain()
+  watch.stop()
+  expect(open()).toMatchObject([{ kind: 'server.failed_over' }])
+  await db.commit(() => alerts.close(null, 'generation:9'))
 })
 
 test('A standby may be away for a moment, such as while it is restarted', async () => {
