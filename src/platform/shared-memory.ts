@@ -49,7 +49,7 @@ export const fenceIn = ({ bytes }: Pick<SharedMemory, 'bytes'>): Fence =>
 const SPINS = 1000
 
 /** Milliseconds, or a little more, before a lock counts as left behind by a killed process. */
-const MAX_WAIT_MS = 1000
+const MAX_WAIT_MS = 200
 
 /** Makes the place of each key unpredictable, so that no client can aim at the bucket of another. */
 export const seedShared = ({ bytes }: Pick<SharedMemory, 'bytes'>) =>
