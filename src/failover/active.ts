@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import { messageOf } from '../db/errors.ts'
 import { databaseFile, openDatabase } from '../db/open.ts'
-import { markOf } from './data-directory.ts'
+import { markOf, schemaIn } from './data-directory.ts'
 import { startReplicator } from './replicator.ts'
 import { type Data, takeOver } from './takeover.ts'
-import { holdLease } from './tenure.ts'
+import { holdLease, NEWEST_SCHEMA } from './tenure.ts'
 import type { Ending, Turn, TurnParts } from './turn.ts'
 import { startUpkeep } from './upkeep.ts'
 
@@ -34,6 +34,8 @@ export async function serveAsActive(parts: TurnParts, turn: Turn): Promise<Endin
   const replicator = startReplicator({
     ...{ litestream: parts.litestream, path: data.path, database: databaseFile(dataDir), log },
   })
+  const early = await announceSchema()
+  if (early) return early === 'lost' ? replicator.kill().then(() => early) : giveUp(early, data)
   const serving = parts.startServing(generation)
   const upkeep = startUpkeep(parts, { tenure, replicator, serving, data })
   const failed = serving.isUp.then((isUp) => (isUp ? over : ('failed' as const)))
@@ -61,9 +63,23 @@ export async function serveAsActive(parts: TurnParts, turn: Turn): Promise<Endin
     return { path: taken.lease.path, bases: taken.lease.bases }
   }
 
-  /** All that was acknowledged is on the new path, also if the lease does not name that yet. */
+  /**
+   * Says that the database will be migrated, because a server with an older version must not take
+   * over after that. Returns how the turn ends if it does before.
+   */
+  async function announceSchema(): Promise<Ending | undefined> {
+    if (tenure.lease().schema === NEWEST_SCHEMA) return undefined
+    const announced = tenure.update({ schema: NEWEST_SCHEMA }).then(() => undefined)
+    return Promise.race([announced, over])
+  }
+
+  /**
+   * All that was acknowledged is on the new path, also if the lease does not name that yet. The
+   * database may not have been migrated.
+   */
   async function release(data: Data) {
     if (tenure.lease().path !== data.path) tenure.note(data)
+    tenure.note({ schema: schemaIn(dataDir) ?? tenure.lease().schema })
     if (await tenure.release())
       state.change({ generation, isReleased: true, releasedMark: markOf(dataDir) })
   }
@@ -80,9 +96,13 @@ export async function serveAsActive(parts: TurnParts, turn: Turn): Promise<Endin
     const isClean = await Promise.race([serving.stop(), tenure.lost.then(() => undefined)])
     if (isClean === undefined) return endAtOnce()
     upkeep.stop()
-    // A lease that is neither renewed nor given up expires.
+    return giveUp(isClean ? ending : 'failed', data)
+  }
+
+  /** A lease that is neither renewed nor given up expires. */
+  async function giveUp(ending: Ending, data: Data): Promise<Ending> {
     if (await replicator.stop()) await release(data)
     else await tenure.abandon()
-    return isClean ? ending : 'failed'
+    return ending
   }
 }

@@ -10,7 +10,9 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { latestMigration } from '../db/migrate.ts'
 import { databaseFile } from '../db/open.ts'
+import { openForReading } from '../db/read-only.ts'
 import { stampOf } from '../platform/clock.ts'
 import { readIfAny, sync, writeDurably } from '../platform/files.ts'
 import { newId } from '../platform/ids.ts'
@@ -89,6 +91,16 @@ export const isAllUploaded = (dataDir: string, { isReleased, releasedMark }: Ser
 
 /** Whether there is no database, and no log of one. */
 export const hasNoData = (dataDir: string) => markOf(dataDir) === 'none, none'
+
+/** The newest migration of the database; undefined without any, or if it can't be read. */
+export function schemaIn(dataDir: string): string | undefined {
+  try {
+    using client = openForReading(databaseFile(dataDir)).client
+    return latestMigration(client)
+  } catch {
+    return undefined
+  }
+}
 
 /** Where Litestream keeps the files of a database that it has not uploaded, or uploaded last. */
 export const progressFolder = (dataDir: string) => {

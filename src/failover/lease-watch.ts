@@ -1,10 +1,9 @@
-import { migrations } from '../../drizzle/index.ts'
 import { bootMs } from '../platform/boot-clock.ts'
 import { systemClock } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
 import type { Lease, LeaseStore, StoredLease } from '../platform/replication/lease.ts'
 import { VERSION } from '../platform/version.ts'
-import type { Taken } from './tenure.ts'
+import { NEWEST_SCHEMA, type Taken } from './tenure.ts'
 
 /** What a server that doesn't hold the lease sees of it. */
 export interface Sight {
@@ -52,7 +51,7 @@ export function createLeaseWatch(parts: {
       generation,
       server: me,
       version: VERSION,
-      schema: migrations.at(-1)?.id ?? '',
+      schema: before?.schema ?? NEWEST_SCHEMA,
       nonce: newId(),
       renewal: 0,
       ttlMs,

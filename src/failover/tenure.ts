@@ -1,3 +1,4 @@
+import { migrations } from '../../drizzle/index.ts'
 import { messageOf } from '../db/errors.ts'
 import { bootMs } from '../platform/boot-clock.ts'
 import { sleep, systemClock } from '../platform/clock.ts'
@@ -15,9 +16,15 @@ import {
 const RENEWALS = 3
 const RETRIES = 20
 
+/** What the database has once this version has started to serve. */
+export const NEWEST_SCHEMA = migrations.at(-1)?.id ?? ''
+
 /** What a holder can change in its lease. */
 export type LeaseChange = Partial<
-  Pick<Lease, 'path' | 'bases' | 'obsolete' | 'txid' | 'uploadedAt' | 'keyId' | 'lossMs' | 'state'>
+  Pick<
+    Lease,
+    'path' | 'bases' | 'obsolete' | 'txid' | 'uploadedAt' | 'keyId' | 'lossMs' | 'state' | 'schema'
+  >
 >
 
 /** A lease that was taken by a request sent at `sentMs` of `bootMs`. */

@@ -5,6 +5,7 @@ import { serveAsActive } from '../../src/failover/active.ts'
 import { isAllUploaded, openServerState } from '../../src/failover/data-directory.ts'
 import { createLeaseWatch } from '../../src/failover/lease-watch.ts'
 import type { Litestream } from '../../src/failover/litestream.ts'
+import { NEWEST_SCHEMA } from '../../src/failover/tenure.ts'
 import type { Turn } from '../../src/failover/turn.ts'
 import type { WarmCopy } from '../../src/failover/warm-copy.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -23,6 +24,8 @@ import { startS3Server } from '../support/s3-server.ts'
 const to = 's3://bucket/gatehouse'
 const log = createLog({ level: 'error', format: 'json', now: () => 0, write: () => {} })
 
+const OLD_SCHEMA = '0000_foundation'
+
 /** A server whose copy is complete, and the lease of another one that was given up. */
 function createFixture() {
   const stack = new DisposableStack()
@@ -37,7 +40,7 @@ function createFixture() {
   const end = () => ended.resolve(0)
   const run = { exited: ended.promise, stop: end, kill: end, isRunning: () => true }
   const copy = join(dataDir, 'copy.db')
-  new Database(copy).run('PRAGMA user_version = 1')
+  new Database(copy).run(`CREATE TABLE _migrations AS SELECT '${OLD_SCHEMA}' AS id`)
   const serving = {
     isUp: Promise.resolve(true),
     stop: async () => true,
@@ -63,12 +66,14 @@ function createFixture() {
     },
   }
 
-  async function turn(): Promise<Turn> {
+  async function turn(schema = NEWEST_SCHEMA): Promise<Turn> {
     const watch = (id: string) =>
       createLeaseWatch({
         ...{ store: leases, me: { id, name: id }, ttlMs: 3000, acknowledge: 'local' },
       })
-    await watch('one').take(undefined, 'first')
+    const first = await watch('one').take(undefined, 'first')
+    if (!first) throw new Error('the lease was not taken')
+    await leases.write({ ...first.lease, schema }, { etag: first.etag })
     const before = await leases.read()
     const taken = await watch('two').take(before, 'handover')
     if (!taken) throw new Error('the lease was not taken')
@@ -156,6 +161,41 @@ test('A server names its master.key in the lease before it can store it, and tri
   expect((await leases.read())?.lease.keyId).toBe(keyIdIn(parts.dataDir))
   fixture.stop()
   expect(await ending).toBe('stopped')
+})
+
+test('A lease names a migration before the database has it, and no longer if it could not be made', async () => {
+  using fixture = createFixture()
+  const { parts, leases, serving, uploads } = fixture
+  uploads.answer = () => Response.json({ status: 'synced', replicated_txid: 6 })
+  const schema = async () => (await leases.read())?.lease.schema
+  const turn = await fixture.turn(OLD_SCHEMA)
+  expect(await schema()).toBe(OLD_SCHEMA)
+  let atStart: Promise<string | undefined> | undefined
+  const startServing = () => {
+    atStart = schema()
+    return { ...serving, isUp: Promise.resolve(false) }
+  }
+  expect(await serveAsActive({ ...parts, startServing }, turn)).toBe('failed')
+  expect(await atStart).toBe(NEWEST_SCHEMA)
+  expect(await leases.read()).toMatchObject({ lease: { state: 'released', schema: OLD_SCHEMA } })
+})
+
+test('A server that is ended before it can say that it migrates serves nothing', async () => {
+  using fixture = createFixture()
+  const { parts, s3, leases, uploads } = fixture
+  uploads.answer = () => Response.json({ status: 'synced', replicated_txid: 6 })
+  const turn = await fixture.turn(OLD_SCHEMA)
+  s3.intercept = async (request) => {
+    if (request.method !== 'PUT' || !(await request.clone().text()).includes(NEWEST_SCHEMA))
+      return undefined
+    fixture.stop()
+    return new Response('', { status: 403 })
+  }
+  const startServing = () => {
+    throw new Error('started')
+  }
+  expect(await serveAsActive({ ...parts, startServing }, turn)).toBe('stopped')
+  expect(await leases.read()).toMatchObject({ lease: { state: 'released', schema: OLD_SCHEMA } })
 })
 
 test('A server that is ended while it takes over has nothing to set aside', async () => {

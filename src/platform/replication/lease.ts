@@ -32,7 +32,7 @@ const LeaseSchema = Type.Object({
   bases: Type.Array(Base),
   /** Earlier paths that can be deleted once there are no bases. */
   obsolete: Type.Array(Type.String()),
-  /** The last migration that its server knows. A server that doesn't know it can't take over. */
+  /** The last migration that the database may have. A server that doesn't know it can't take over. */
   schema: Type.String(),
   /** When it was taken and renewed, by the clock of its server, for people only. */
   since: Time,
