@@ -129,6 +129,19 @@ test('A holder that abandons its lease renews it no more, so that it expires', a
   await until(async () => (await standby.look()).isExpired)
 })
 
+test.each([
+  { obsolete: [''] },
+  { path: 'generations/../x' },
+  { txid: 'zz' },
+  { bases: [{ path: 'generations/1', txid: '1' }] },
+])('A lease with %j is refused, and says what to do', async (change) => {
+  using fixture = createFixture()
+  const taken = await fixture.watch('a').take(undefined, 'first')
+  const url = fixture.folder.leases.url
+  await fixture.storage.write(url, JSON.stringify({ ...taken?.lease, ...change }))
+  await expect(fixture.watch('b').look()).rejects.toThrow('if the object is damaged, delete it')
+})
+
 test('A bucket in which several conditional writes win at once is refused', async () => {
   using fixture = createFixture()
   await requireAtomicWrites(fixture.folder)

@@ -6,8 +6,13 @@ import { type Condition, type ObjectStorage, objectUrlIn } from '../object-stora
 const Time = Type.Integer({ minimum: 0 })
 const Named = Type.Object({ id: Type.String(), name: Type.String() })
 
+/** The number of a transaction as in Litestream's names of files. */
+const Txid = Type.String({ pattern: '^[0-9a-f]{16}$' })
+/** Below the folder that the servers share, because obsolete ones are deleted. */
+const Path = Type.String({ pattern: '^generations/[\\w-]+$' })
+
 /** A path of Litestream that a later one continues: its state after a transaction. */
-const Base = Type.Object({ path: Type.String(), txid: Type.String() })
+const Base = Type.Object({ path: Path, txid: Txid })
 
 /** The lease of the active server, an object in the folder that the servers share. */
 const LeaseSchema = Type.Object({
@@ -25,13 +30,13 @@ const LeaseSchema = Type.Object({
   /** `ending` while its server finishes requests before it gives the lease up. */
   state: Type.Union([Type.Literal('held'), Type.Literal('ending'), Type.Literal('released')]),
   /** Where Litestream uploads. */
-  path: Type.String(),
+  path: Path,
   /** Where it is going to, once its server has completed its copy. */
-  next: Type.Optional(Type.String()),
+  next: Type.Optional(Path),
   /** Earlier paths, oldest first, that a restore has to begin with. None once `path` has a snapshot. */
   bases: Type.Array(Base),
   /** Earlier paths that can be deleted once there are no bases. */
-  obsolete: Type.Array(Type.String()),
+  obsolete: Type.Array(Path),
   /** The last migration that the database may have. A server that doesn't know it can't take over. */
   schema: Type.String(),
   /** When it was taken and renewed, by the clock of its server, for people only. */
@@ -39,8 +44,8 @@ const LeaseSchema = Type.Object({
   renewedAt: Time,
   /** What its server acknowledges: what is on its disk, or what was uploaded, too. */
   acknowledge: Type.Union([Type.Literal('local'), Type.Literal('replicated')]),
-  /** The last transaction that was uploaded; 16 hexadecimal digits, as all of Litestream's. */
-  txid: Type.Optional(Type.String()),
+  /** The last transaction that was uploaded. */
+  txid: Type.Optional(Txid),
   /** All that was committed until then was uploaded. */
   uploadedAt: Type.Optional(Time),
   cause: Type.Union(
@@ -84,7 +89,9 @@ export function createLeaseStore({ storage, to }: { storage: ObjectStorage; to: 
     try {
       return Value.Parse(LeaseSchema, JSON.parse(text))
     } catch {
-      throw unavailable(`${url} is not a lease that this version understands`)
+      throw unavailable(
+        `${url} is not a lease that this version understands. Upgrade this server, or, if the object is damaged, delete it and start the server that was active last`,
+      )
     }
   }
 
