@@ -112,11 +112,16 @@ export function holdLease(parts: { store: LeaseStore; fence: Fence; log: Log; ta
   /** What is there is a request to hand over, a write of ours that arrived late, or another lease. */
   async function lookAgain(isFirst: boolean): Promise<void> {
     const found = await store.read()
+    if (found && hasFollowed(found.lease)) return
     if (found?.lease.nonce !== lease.nonce) return lose(found)
     adopt(found)
     if (!isFirst) throw unavailable(`${store.url} can be read, but not written`)
     return write(false)
   }
+
+  /** Whether another server took what was given up, before the response to that arrived. */
+  const hasFollowed = ({ generation, cause }: Lease) =>
+    change.state === 'released' && cause === 'handover' && generation === lease.generation + 1
 
   function adopt(stored: StoredLease) {
     ;({ lease, etag } = stored)

@@ -120,6 +120,22 @@ test('A holder is asked to step down by a change of its lease, and goes on until
   })
 })
 
+test('A lease is given up even if another server takes it before the response arrives', async () => {
+  using fixture = createFixture()
+  const holder = fixture.hold(await fixture.watch('a').take(undefined, 'first'))
+  fixture.s3.intercept = async (request, { answer }) => {
+    const isRelease =
+      request.method === 'PUT' && (await request.clone().text()).includes('"state":"released"')
+    if (!isRelease) return undefined
+    fixture.s3.intercept = () => undefined
+    await answer()
+    await fixture.watch('b').take(await fixture.folder.leases.read(), 'handover')
+    return new Response('', { status: 503 })
+  }
+  expect(await holder.release()).toBe(true)
+  expect((await fixture.folder.leases.read())?.lease).toMatchObject({ generation: 2 })
+})
+
 test('A holder that abandons its lease renews it no more, so that it expires', async () => {
   using fixture = createFixture()
   const holder = fixture.hold(await fixture.watch('a').take(undefined, 'first'))
