@@ -1,5 +1,6 @@
 import type { Config } from '../../config/index.ts'
 import type { Keys } from '../../failover/turn.ts'
+import { MINUTE_MS } from '../../platform/durations.ts'
 import { conflict, unavailable } from '../../platform/errors.ts'
 import { canSeal, createSealedKey, keyIdIn } from '../../platform/replication/sealed-key.ts'
 import { program } from '../../supervisor/worker-process.ts'
@@ -37,6 +38,9 @@ function sealedKeyOf(config: Config) {
   return createSealedKey({ ...sharedFolderOf(config), dataDir, secret })
 }
 
+/** No request of a command takes so long. */
+const CHILD_MS = MINUTE_MS
+
 /**
  * The same for a server that serves, in a process of its own: deriving a key from a passphrase takes a
  * second and 256 MB.
@@ -45,11 +49,14 @@ export function keysOf({ config, options, io }: Configured): Keys {
   const flags = Object.entries(flagsAmong(options)).flatMap(([name, value]) => [`--${name}`, value])
 
   async function run(verb: string) {
-    const child = Bun.spawn([...program, 'replication', verb, ...flags], {
+    const command = [...program, 'replication', verb, ...flags]
+    const child = Bun.spawn(command, {
       ...{ cwd: io.cwd, env: io.env, stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' },
+      ...{ timeout: CHILD_MS, killSignal: 'SIGKILL' },
     })
     const said = await new Response(child.stderr).text()
-    if ((await child.exited) !== 0) throw unavailable(said.trim().split('\n').at(-1) ?? verb)
+    if ((await child.exited) !== 0)
+      throw unavailable(said.trim().split('\n').at(-1) || `replication ${verb} did not end`)
   }
 
   return {
