@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { messageOf } from '../db/errors.ts'
 import { sleep, systemClock } from '../platform/clock.ts'
 import { readIfAny, writeDurably } from '../platform/files.ts'
-import type { Log } from '../platform/log.ts'
+import type { Log, LogFields } from '../platform/log.ts'
 import type { Lease } from '../platform/replication/lease.ts'
 import { txidText } from './empty-file.ts'
 import type { Litestream, LitestreamProcess, Pace } from './litestream.ts'
@@ -10,15 +11,18 @@ import type { Litestream, LitestreamProcess, Pace } from './litestream.ts'
 const LOOK_MS = 10
 /** How long a run may take to end. */
 const STOP_MS = 5000
-/** Delays before a run that ended is started again. */
+/** Delays before a run that ended is started again. The last one is shorter if each moment counts. */
 const FIRST_RESTART_MS = 500
 const LAST_RESTART_MS = 30_000
+const LAST_URGENT_RESTART_MS = 1000
 /**
- * A copy that is behind and doesn't change for this long is followed by a new run, and then made
- * again: at leisure, or while no server serves.
+ * A copy that is behind and doesn't change while runs follow it for this long is followed by a new
+ * run, and then made again: at leisure, or while no server serves.
  */
 const STUCK_MS = 60_000
 const STUCK_WHILE_NEEDED_MS = 10_000
+/** What a run that fails adds to that, so that a server whose runs all fail gives up its lease. */
+const FAILED_RUN_MS = 500
 
 /** Where a copy is to be: on a path, up to a transaction if a later path continues from there. */
 interface Segment {
@@ -36,8 +40,9 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
   const source = join(folder, 'source')
   let running: (LitestreamProcess & { pace: Pace }) | undefined
   let failures = 0
-  let notBefore = 0
-  let progress = { mark: '', atMs: 0, isRetried: false }
+  let failedAt = Number.NEGATIVE_INFINITY
+  let stuck = notStuck()
+  let lookedAt = 0
 
   /** The last transaction that is in the copy; undefined if there is none. */
   function txid(): bigint | undefined {
@@ -63,33 +68,47 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
     const next = segments[index + 1]
     if (next && at !== undefined && at === segment.until) return moveOn(segment, next)
     if (at !== undefined && isStuck(at, lease, stuckMs)) return free()
-    if (running?.isRunning() || systemClock.monotonic() < notBefore) return
+    if (running?.isRunning() || systemClock.monotonic() < failedAt + delay(pace)) return
     begin(segment, at, pace)
   }
 
   function begin({ path, until }: Segment, at: bigint | undefined, pace: Pace) {
     const startedAt = systemClock.monotonic()
-    const isFirst = at === undefined
     // A file without a position is what a run left behind that was killed.
-    if (isFirst) discardFiles()
+    if (at === undefined) discardFiles()
+    const restored = at === undefined ? until : undefined
     const run =
-      isFirst && until !== undefined
-        ? litestream.restore(path, txidText(until), file)
-        : litestream.follow(path, file, pace)
+      restored === undefined
+        ? litestream.follow(path, file, pace)
+        : litestream.restore(path, txidText(restored), file)
     const current = { ...run, pace }
     running = current
-    void run.exited.then((code) => {
-      if (running !== current) return
-      if (code === 0 && isFirst && until !== undefined)
-        return writeDurably(position, `${txidText(until)}\n`)
-      if (systemClock.monotonic() - startedAt > STUCK_MS) failures = 0
-      failures++
-      log.warn('the copy of the database cannot be followed', { path, code })
-      notBefore =
-        systemClock.monotonic() + Math.min(FIRST_RESTART_MS * 2 ** failures, LAST_RESTART_MS)
-      if (isTooOld(run)) discard()
-    })
+    void run.exited
+      .then((code) => {
+        // Without a copy, the run failed to make one, however long it took.
+        const hasLasted = systemClock.monotonic() - startedAt > STUCK_MS
+        if (hasLasted && txid() !== undefined) failures = 0
+        if (running !== current) return
+        if (code !== 0 || restored === undefined) fail({ path, code })
+        else writeDurably(position, `${txidText(restored)}\n`)
+        if (isTooOld(run)) discard()
+      })
+      .catch((error) => fail({ path, reason: messageOf(error) }))
   }
+
+  function fail(why: LogFields) {
+    log.warn('the copy of the database cannot be followed', why)
+    failures++
+    failedAt = systemClock.monotonic()
+    stuck.ms += FAILED_RUN_MS
+  }
+
+  /** How long after a failure the next run starts. */
+  const delay = (pace: Pace) =>
+    Math.min(
+      FIRST_RESTART_MS * 2 ** (failures - 1),
+      pace === 'urgent' ? LAST_URGENT_RESTART_MS : LAST_RESTART_MS,
+    )
 
   /** Goes on with the path that continues the one which ends here. */
   async function moveOn(segment: Segment, next: Segment) {
@@ -110,16 +129,19 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
     const now = systemClock.monotonic()
     const isBehind = lease.txid !== undefined && at < BigInt(`0x${lease.txid}`)
     const mark = `${at} ${statSync(file).mtimeMs}`
-    if (mark !== progress.mark || !isBehind) progress = { mark, atMs: now, isRetried: false }
-    return now - progress.atMs > stuckMs
+    if (mark !== stuck.mark || !isBehind) stuck = notStuck(mark)
+    // A copy can't move while it waits for the next run.
+    else if (running?.isRunning()) stuck.ms += now - lookedAt
+    lookedAt = now
+    return stuck.ms > stuckMs
   }
 
   /** Litestream can stop to follow without an error, and a copy can be too old to be followed. */
   async function free() {
-    log.warn('the copy of the database does not move', { isMadeAgain: progress.isRetried })
+    log.warn('the copy of the database does not move', { isMadeAgain: stuck.isRetried })
     await end()
-    if (progress.isRetried) discard()
-    progress = { ...progress, atMs: systemClock.monotonic(), isRetried: true }
+    if (stuck.isRetried) discard()
+    stuck = { ...stuck, ms: 0, isRetried: true }
   }
 
   async function end() {
@@ -151,6 +173,9 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
     newest: bigint,
     isWanted: () => boolean,
   ): Promise<bigint | undefined> {
+    // What happened at leisure must neither delay the first run nor use up the time of this one.
+    failedAt = Number.NEGATIVE_INFINITY
+    stuck = notStuck()
     for (let wanted = newest; isWanted(); wanted++) {
       while ((txid() ?? -1n) < wanted) {
         if (!isWanted()) return undefined
@@ -172,6 +197,9 @@ export function createWarmCopy(parts: { litestream: Litestream; folder: string; 
 
   return { folder, file, txid, path, isReady, follow, complete, end, discard }
 }
+
+/** A copy that has just moved. */
+const notStuck = (mark = '') => ({ mark, ms: 0, isRetried: false })
 
 /** Another pace takes a new run, which first lists all levels: not worth it for a busy one. */
 const isTooSlow = (is: Pace, wanted: Pace) =>
