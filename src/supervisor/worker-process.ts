@@ -35,7 +35,6 @@ export function startWorker(
   const isReady = Promise.withResolvers<boolean>()
   const stdio: (number | 'ignore' | 'inherit')[] = ['ignore', 'inherit', 'inherit']
   stdio[MEMORY_FD] = memoryFd
-  let hasEnded = false
   const role: Role = { ...place, generation, startedMs: performance.now() }
   const child = Bun.spawn([...program, ...args], {
     cwd,
@@ -48,13 +47,16 @@ export function startWorker(
     },
   })
   const exited = child.exited.then((code): Ending => {
-    hasEnded = true
     isReady.resolve(false)
     return { code, signal: child.signalCode }
   })
 
   function send(message: ToWorker) {
-    if (!hasEnded) child.send(message)
+    try {
+      child.send(message)
+    } catch {
+      // It has disconnected, so it is about to end. `onDisconnect` would tell it too late.
+    }
   }
 
   const worker = {
