@@ -1,3 +1,4 @@
+import { messageOf } from '../db/errors.ts'
 import { type Clock, sleep } from '../platform/clock.ts'
 import { HOUR_MS, MINUTE_MS } from '../platform/durations.ts'
 import type { Log } from '../platform/log.ts'
@@ -10,7 +11,7 @@ import { type Ending, type Launch, startWorker, type WorkerProcess } from './wor
 const START_MS = HOUR_MS
 /** How long its successor may take at a reload, when nothing is left to migrate. */
 const RELOAD_MS = 2 * MINUTE_MS
-/** The delay before a process that crashed is started again; doubled by each further crash. */
+/** The delay before a process that crashed is started again; doubled by each further failure. */
 const FIRST_RESTART_MS = 100
 const LAST_RESTART_MS = 30_000
 /** A process that has run for this long starts with the first delay again. */
@@ -40,7 +41,7 @@ export function createSupervisor(parts: {
   const workers = new Set<WorkerProcess>()
   /** The one that serves in each role. */
   const serving = new Map<number, WorkerProcess>()
-  const crashes = new Map<number, number>()
+  const failures = new Map<number, number>()
   const scrapes = createScrapes({ clock, workers })
   let { plan } = parts
   let isStopping = false
@@ -57,7 +58,7 @@ export function createSupervisor(parts: {
 
   async function begin(number: number, { isFirst = false } = {}): Promise<boolean> {
     const worker = begun(roleOf(number, plan, isFirst))
-    if (!(await isReadyWithin(worker, START_MS))) return false
+    if (!worker || !(await isReadyWithin(worker, START_MS))) return false
     serving.set(number, worker)
     return true
   }
@@ -66,11 +67,17 @@ export function createSupervisor(parts: {
     ...{ number, count, port, isFirst },
   })
 
-  function begun(role: Place): WorkerProcess {
-    const worker = startWorker(launch, role)
-    workers.add(worker)
-    void worker.exited.then((how) => end(worker, how))
-    return worker
+  /** Undefined if it cannot be started now, such as without memory. */
+  function begun(role: Place): WorkerProcess | undefined {
+    try {
+      const worker = startWorker(launch, role)
+      workers.add(worker)
+      void worker.exited.then((how) => end(worker, how))
+      return worker
+    } catch (error) {
+      log.error('process cannot be started', { process: role.number, reason: messageOf(error) })
+      return undefined
+    }
   }
 
   function isReadyWithin(worker: WorkerProcess, ms: number): Promise<boolean> {
@@ -91,15 +98,19 @@ export function createSupervisor(parts: {
     if (!isStopping) void restart(worker)
   }
 
-  /** Starts a successor, after a pause that grows with the number of crashes. */
+  /** Starts a successor, after a pause that grows with the number of crashes and of failed starts. */
   async function restart(worker: WorkerProcess) {
     const { number, startedAt } = worker
-    const isSteady = performance.now() - startedAt > STEADY_MS
-    const before = isSteady ? 0 : (crashes.get(number) ?? 0)
-    crashes.set(number, before + 1)
-    await sleep(clock, Math.min(FIRST_RESTART_MS * 2 ** before, LAST_RESTART_MS))
-    if (isStopping || serving.get(number) !== worker) return
-    serving.set(number, begun(roleOf(number, plan)))
+    if (performance.now() - startedAt > STEADY_MS) failures.delete(number)
+    let successor: WorkerProcess | undefined
+    while (!successor) {
+      const before = failures.get(number) ?? 0
+      failures.set(number, before + 1)
+      await sleep(clock, Math.min(FIRST_RESTART_MS * 2 ** before, LAST_RESTART_MS))
+      if (isStopping || serving.get(number) !== worker) return
+      successor = begun(roleOf(number, plan))
+    }
+    serving.set(number, successor)
   }
 
   /**
@@ -109,8 +120,8 @@ export function createSupervisor(parts: {
   async function reload(next: Plan): Promise<boolean> {
     for (let number = 1; number <= next.count; number++) {
       const worker = begun(roleOf(number, next))
-      if (!(await isReadyWithin(worker, RELOAD_MS))) {
-        worker.kill()
+      if (!worker || !(await isReadyWithin(worker, RELOAD_MS))) {
+        worker?.kill()
         return false
       }
       plan = next

@@ -1,5 +1,6 @@
 import { expect, spyOn, test } from 'bun:test'
 import { WORKER_VARIABLE } from '../../src/config/environment.ts'
+import { HOUR_MS } from '../../src/platform/durations.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createSupervisor } from '../../src/supervisor/index.ts'
 import type { FromWorker, ToWorker } from '../../src/supervisor/protocol.ts'
@@ -34,8 +35,11 @@ function createFixture(count: number) {
   const clock = createTestClock('2026-01-01T00:00:00Z')
   const children: ReturnType<typeof createChild>[] = []
   const lines: { message: string; reason?: string }[] = []
+  const refused = new Map<number, string>()
   const spawn = spyOn(Bun, 'spawn').mockImplementation(((_: string[], options: Spawned) => {
     const child = createChild(options)
+    const reason = refused.get(child.number)
+    if (reason !== undefined) throw new Error(reason)
     children.push(child)
     return child
   }) as never)
@@ -59,9 +63,84 @@ function createFixture(count: number) {
 
   return {
     ...{ supervisor, plan, clock, children, start },
+    reasons: () =>
+      lines.flatMap(({ message, reason }) => (reason ? [`${message}: ${reason}`] : [])),
+    attempts: () => spawn.mock.calls.length,
+    refuse: (number: number, reason: string) => void refused.set(number, reason),
+    allow: () => refused.clear(),
     [Symbol.dispose]: () => spawn.mockRestore(),
   }
 }
+
+const REFUSED = 'process cannot be started: EAGAIN'
+
+test('A process that cannot be restarted is tried again after growing delays, until it starts', async () => {
+  using fixture = createFixture(1)
+  const { clock, children, start, refuse, allow, attempts, reasons } = fixture
+  const [first] = await start()
+  refuse(1, 'EAGAIN')
+  // It has run for long, so this is the first delay.
+  using _ = spyOn(performance, 'now').mockReturnValue(performance.now() + HOUR_MS)
+  first.exit(9)
+  await clock.settled()
+  const seen: number[] = []
+  for (const ms of [99, 1, 199, 1, 399]) {
+    await clock.advance(ms)
+    seen.push(attempts() - 1)
+  }
+  expect(seen).toEqual([0, 1, 1, 2, 2])
+  expect(reasons()).toEqual([REFUSED, REFUSED])
+  allow()
+  await clock.advance(1)
+  expect(children.length).toBe(2)
+  await clock.advance(100_000)
+  expect(attempts()).toBe(4)
+})
+
+test('A process that cannot be restarted is not tried again once the server stops', async () => {
+  using fixture = createFixture(1)
+  const { supervisor, clock, start, refuse, attempts } = fixture
+  const [first] = await start()
+  refuse(1, 'EAGAIN')
+  first.exit(9)
+  await clock.settled()
+  await clock.advance(100)
+  expect(await supervisor.stop()).toBe(true)
+  await clock.advance(100_000)
+  expect([attempts(), clock.timers()]).toEqual([2, 0])
+})
+
+test.each([1, 2])('A server whose process %p cannot be started has not started', async (number) => {
+  using fixture = createFixture(2)
+  const { supervisor, clock, children, refuse, reasons } = fixture
+  refuse(number, 'EAGAIN')
+  const isUp = supervisor.start()
+  await clock.settled()
+  children[0]?.say({ is: 'ready' })
+  expect(await isUp).toBe(false)
+  expect(reasons()).toEqual([REFUSED])
+})
+
+test('A process goes on if its successor cannot be started at a reload', async () => {
+  using fixture = createFixture(2)
+  const { supervisor, plan, clock, children, start, refuse, allow, reasons } = fixture
+  const [first, second] = await start()
+  refuse(2, 'EAGAIN')
+  const isReloaded = supervisor.reload(plan)
+  await clock.settled()
+  children[2]?.say({ is: 'ready' })
+  await clock.settled()
+  first.exit(0)
+  expect(await isReloaded).toBe(false)
+  expect(reasons()).toEqual([REFUSED])
+  expect([first.sent, second?.sent]).toEqual([['stop'], []])
+  // It still is the one that serves.
+  allow()
+  second?.exit(9)
+  await clock.settled()
+  await clock.advance(100)
+  expect(children.map(({ number }) => number)).toEqual([1, 2, 1, 2])
+})
 
 test('A process that has disconnected and not ended yet keeps no message from the others', async () => {
   using fixture = createFixture(3)
