@@ -35,7 +35,7 @@ export async function supervise(invocation: Configured): Promise<ExitCode> {
   const stopped = untilSignal(supervisor, log)
   const reloading = createReloading(invocation, log)
   const isUp = await Promise.race([supervisor.start(), stopped])
-  if (isUp === false) {
+  if (isUp === false && !supervisor.isStopping()) {
     await supervisor.stop()
     return EXIT.failure
   }

@@ -48,7 +48,10 @@ export function createSupervisor(parts: {
   let failed = false
   let pair: ToWorker | undefined
 
-  /** Resolves once all processes serve; false if one can't. The first one migrates the database. */
+  /**
+   * Resolves once all processes serve; false if one can't, or if the supervisor is stopping. The first
+   * one migrates the database.
+   */
   async function start(): Promise<boolean> {
     const rest = Array.from({ length: plan.count - 1 }, (_, index) => index + 2)
     if (!(await begin(1, { isFirst: true }))) return false
@@ -58,7 +61,7 @@ export function createSupervisor(parts: {
 
   async function begin(number: number, { isFirst = false } = {}): Promise<boolean> {
     const worker = begun(roleOf(number, plan, isFirst))
-    if (!worker || !(await isReadyWithin(worker, START_MS))) return false
+    if (!worker || !(await isReadyWithin(worker, START_MS)) || isStopping) return false
     serving.set(number, worker)
     return true
   }
@@ -67,8 +70,9 @@ export function createSupervisor(parts: {
     ...{ number, count, port, isFirst },
   })
 
-  /** Undefined if it cannot be started now, such as without memory. */
+  /** Undefined if it cannot be started now, such as without memory, or if the supervisor is stopping. */
   function begun(role: Place): WorkerProcess | undefined {
+    if (isStopping) return undefined
     try {
       const worker = startWorker(launch, role)
       workers.add(worker)
@@ -128,7 +132,6 @@ export function createSupervisor(parts: {
       const old = serving.get(number)
       serving.set(number, worker)
       if (old) await finish(old, false)
-      if (isStopping) return false
     }
     const surplus = [...serving].filter(([number]) => number > next.count)
     for (const [number] of surplus) serving.delete(number)

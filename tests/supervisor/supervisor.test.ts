@@ -142,6 +142,31 @@ test('A process goes on if its successor cannot be started at a reload', async (
   expect(children.map(({ number }) => number)).toEqual([1, 2, 1, 2])
 })
 
+test.each([1, 3])('A start of %p processes begins none once the server stops', async (count) => {
+  using fixture = createFixture(count)
+  const { supervisor, clock, children } = fixture
+  const isUp = supervisor.start()
+  const isClean = supervisor.stop()
+  children[0]?.say({ is: 'ready' })
+  await clock.settled()
+  expect(children.length).toBe(1)
+  children[0]?.exit(0)
+  expect(await Promise.all([isUp, isClean])).toEqual([false, true])
+})
+
+test('A reload begins no process once the server stops', async () => {
+  using fixture = createFixture(2)
+  const { supervisor, plan, clock, children, start } = fixture
+  await start()
+  const isReloaded = supervisor.reload(plan)
+  const isClean = supervisor.stop()
+  children[2]?.say({ is: 'ready' })
+  await clock.settled()
+  for (const child of children) child.exit(0)
+  expect(await Promise.all([isReloaded, isClean])).toEqual([false, true])
+  expect(children.length).toBe(3)
+})
+
 test('A process that has disconnected and not ended yet keeps no message from the others', async () => {
   using fixture = createFixture(3)
   const { supervisor, clock, start } = fixture
