@@ -142,5 +142,5 @@ function oddTimes(): string[] {
 
 function shorten() {
   const rows = ':is(tbody > tr, ul > li, ol > li, .fields > div, article, g > *):nth-of-type(n + 5)'
-  for (const row of document.querySelectorAll(`${rows}:not(:has([aria-current]))`)) row.remove()
+  for (const row of document.querySelectorAll(`main ${rows}`)) row.remove()
 }
