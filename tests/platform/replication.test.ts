@@ -57,15 +57,8 @@ function createFixture(checkLease: 'clock' | 'bucket') {
         schema: '',
         nonce: 'n',
       },
-      ...{
-        renewal: 0,
-        ttlMs: 1,
-        state: 'held',
-        path: 'generations/p',
-        bases: [],
-        obsolete: [],
-        since: 0,
-      },
+      ...{ renewal: 0, ttlMs: 1, state: 'held', path: 'generations/p', bases: [], obsolete: [] },
+      since: 0,
       ...{ renewedAt: 0, acknowledge: 'replicated', cause: 'first' },
     }
     s3.objects.set('lease.json', {

@@ -51,15 +51,8 @@ const found = async (of = config) =>
 
 const LEASE: Lease = {
   ...{ format: 1, generation: 4, server: { id: 'a', name: 'oslo' }, version: '1', nonce: 'n' },
-  ...{
-    renewal: 0,
-    ttlMs: 10_000,
-    state: 'held',
-    path: 'generations/p',
-    bases: [],
-    obsolete: [],
-    schema: '',
-  },
+  ...{ renewal: 0, ttlMs: 10_000, state: 'held', path: 'generations/p', bases: [] },
+  ...{ obsolete: [], schema: '' },
   ...{ since: 0, renewedAt: 0, acknowledge: 'replicated', cause: 'first', keyId: 'k' },
 }
 const STANDBY: Report = {

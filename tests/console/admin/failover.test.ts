@@ -84,16 +84,8 @@ test('Step down asks the active server to hand over, and is in the audit log', a
   const { leases, reports } = openSharedFolder(config)
   const lease = {
     ...STATE.lease,
-    ...{
-      format: 1,
-      version: '1',
-      nonce: 'n',
-      renewal: 1,
-      state: 'held',
-      path: 'generations/p',
-      bases: [],
-    },
-    ...{ obsolete: [], schema: '', renewedAt: now, acknowledge: 'replicated' },
+    ...{ format: 1, version: '1', nonce: 'n', renewal: 1, state: 'held', path: 'generations/p' },
+    ...{ bases: [], obsolete: [], schema: '', renewedAt: now, acknowledge: 'replicated' },
   } as Lease
   await leases.write(lease, 'absent')
   const { press } = pageIn(STATE, config)
